@@ -48,7 +48,7 @@ var reasonConstants = []struct{ stage, folder, constants, prefix string }{
 	{"mix", "pipeline/mix", `^reason[A-Z]`, ""},
 	{"recipe", "pipeline/recipe", `^reason[A-Z]`, ""},
 	{"rewrite", "pipeline/rewrite", `^reason[A-Z]`, ""},
-	{"filter, row, export", "corpus/chat", `^Reason[A-Z]`, ""},
+	{"filter, export", "corpus/chat", `^Reason[A-Z]`, ""},
 	{"export", "corpus/export", `^reason[A-Z]`, ""},
 }
 

@@ -9,7 +9,6 @@ import (
 	"sync"
 
 	"github.com/trajectory-arena/arena/corpus/redact"
-	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
@@ -199,36 +198,4 @@ func CheckSecrets(fs FS, dir, path string, r *redact.Redactor) error {
 		return err
 	}
 	return VisitTexts(fs, dir, path, r.Sparing(ids).Left)
-}
-
-// Cleaned is a row that was redacted before it is added to a part. This allows several rows to
-// be redacted concurrently. Only this package can change it.
-type Cleaned[T any] struct {
-	row      T
-	redactor *redact.Redactor // the redactor that redacted the row, nil if none did
-	counts   redact.Counts
-}
-
-// CleanSFT returns a redacted copy of a row. A nil r leaves texts unchanged. If the messages
-// change, their tokens are counted again, and NTokens is set both in the copy and in row.
-func CleanSFT(
-	row *rows.SFT,
-	r *redact.Redactor,
-) (*Cleaned[rows.SFT], error) {
-	out := &Cleaned[rows.SFT]{
-		row:      *row,
-		redactor: r,
-		counts:   redact.Counts{},
-	}
-	if r == nil {
-		return out, nil
-	}
-	CleanRow(&out.row, r, out.counts)
-	if slices.Equal(out.row.Messages, row.Messages) {
-		return out, nil
-	}
-	n, err := rows.Recount(rows.Bytes4{}, out.row.Messages, row.Tools)
-	out.row.NTokens = int64(n)
-	row.NTokens = int64(n)
-	return out, err
 }

@@ -43,17 +43,12 @@ func (s *streamWriter) newEncoder(w io.Writer) *encoder {
 }
 
 // add writes a row, passed as a pointer, and ends the row group if it has reached its size limit.
-// The row is redacted in place first if the encoder redacts. If redactor is the encoder's own, the
-// row was already redacted, which inserted counts placeholders, and these are only added up. The
+// The row is redacted in place first if the encoder redacts. The
 // columns are written one by one, because the Parquet library silently turns lists of JSON values
 // in a struct into empty lists.
-func (e *encoder) add(row any, redactor *redact.Redactor, counts redact.Counts) error {
+func (e *encoder) add(row any) error {
 	if e.cleaner != nil {
-		if redactor == e.cleaner.redactor {
-			e.cleaner.counts.Add(counts)
-		} else {
-			e.cleaner.clean(row)
-		}
+		e.cleaner.clean(row)
 	}
 	if measured, ok := row.(interface{ Length() rows.Length }); ok {
 		e.longest.Raise(measured.Length())
@@ -120,7 +115,7 @@ func (s *Shards[T]) Group() *Group[T] {
 // Add writes a row.
 func (g *Group[T]) Add(v *T) error {
 	row := *v // redaction would change it
-	return g.encoder.add(&row, nil, nil)
+	return g.encoder.add(&row)
 }
 
 // Close ends the group.

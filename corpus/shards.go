@@ -6,7 +6,6 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
-	"github.com/trajectory-arena/arena/corpus/redact"
 	"github.com/trajectory-arena/arena/corpus/shard"
 )
 
@@ -65,26 +64,22 @@ func NewShards[T any](p *Part, s Stream) *Shards[T] {
 	}}
 }
 
-// Add writes a row. After an error, all further calls return the same error.
-func (s *Shards[T]) Add(v *T) error { return s.AddCleaned(&Cleaned[T]{row: *v}) }
-
-// AddCleaned writes a row like Add. It does not redact the row again if the part's redactor
-// already did.
-func (s *Shards[T]) AddCleaned(c *Cleaned[T]) error {
-	return s.add(&c.row, c.redactor, c.counts)
+// Add writes a row, and leaves v unchanged. After an error, all further calls return the same error.
+func (s *Shards[T]) Add(v *T) error {
+	row := *v
+	return s.add(&row)
 }
 
 // add writes a row, passed as a pointer, to the current file, and starts a new file at the size
-// limit. redactor and counts are for a row that was already redacted: who did it, and how many
-// placeholders it inserted. After an error, all further calls return the same error.
-func (s *streamWriter) add(row any, redactor *redact.Redactor, counts redact.Counts) error {
+// limit. It redacts the row in place. After an error, all further calls return the same error.
+func (s *streamWriter) add(row any) error {
 	if s.err == nil && s.encoder == nil {
 		s.err = s.openFile()
 	}
 	if s.err != nil {
 		return s.err
 	}
-	if err := s.encoder.add(row, redactor, counts); err != nil {
+	if err := s.encoder.add(row); err != nil {
 		s.err = fmt.Errorf("write %s: %w", s.out.path, err)
 		return s.err
 	}

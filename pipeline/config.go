@@ -172,6 +172,7 @@ func (c Config) AsRecorded() Config {
 		domain.Steps:      InstrumentOff,
 		domain.Adaptivity: InstrumentOff,
 	}
+	c.Harness = ""
 	c.Guard.Shares = guard.Shares{}
 	c.Select.SuccessOnly = false
 	return c
@@ -196,6 +197,10 @@ func (c Config) Validate() error {
 	bad.Unless(c.Redact.Secrets || !c.Redact.Hotkeys, "redact.hotkeys without redact.secrets: accounts alone cannot be taken out")
 	bad.Unless(c.MaxUnreadable >= 0 && c.MaxUnreadable <= 1, "max_unreadable is %v: want 0 to 1", c.MaxUnreadable)
 	bad.Unless(c.MaxUnscored >= 0 && c.MaxUnscored <= 1, "max_unscored is %v: want 0 to 1", c.MaxUnscored)
+	bad.Unless(
+		!c.Recorded || reflect.DeepEqual(c, c.AsRecorded()),
+		"recorded is set: `arena import` sets it, with all that goes with it",
+	)
 	c.validateInstruments(&bad)
 	bad.Unless(c.Workers >= 1, "workers is %d: want at least 1", c.Workers)
 	return bad.Err()

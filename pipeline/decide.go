@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/corpus/where"
 	"github.com/trajectory-arena/arena/filters/habits"
@@ -85,7 +86,9 @@ func (g *decider) decisionOn(pos ref, x *block.Entry) choose.Decision {
 	case duplicate:
 		return choose.Decision{Stage: stageRead, Reason: reasonDuplicate}
 	case collision:
-		return choose.Decision{Stage: stageRead, Reason: reasonCollision}
+		if !g.session.Config.Recorded {
+			return choose.Decision{Stage: stageRead, Reason: reasonCollision}
+		}
 	case original:
 	}
 	s := g.revised(pos, x)
@@ -115,6 +118,9 @@ func (g *decider) isSelected(pos ref, d choose.Decision) (bool, error) {
 	r.complete(x, pos.Entry)
 	g.weights.withhold(x)
 	structure := g.revised(pos, x)
+	if s.Config.Recorded { // there is one split
+		d.Split = corpus.SplitTrain
+	}
 	line := &where.Line{
 		Attempt:  s.attemptRow(x, d),
 		Outcome:  s.outcomeRow(x),
@@ -165,7 +171,7 @@ func (g *grouper) stageDecision(x *block.Entry, s *arena.Structure) choose.Decis
 		}
 	case g.weights.reward(x) < sel.MinReward && !isRecorded:
 		return choose.Decision{Stage: stageJudge, Reason: reasonReward}
-	case g.session.protection.Pools[x.Problem] == guard.PoolHeldOut:
+	case g.session.isHeldOut(x.Problem):
 		// the guard finds the problem itself, which is no leak
 		return choose.Decision{Stage: stageGuard, Reason: reasonHeldOut}
 	case x.Leak.Drop:
@@ -176,6 +182,13 @@ func (g *grouper) stageDecision(x *block.Entry, s *arena.Structure) choose.Decis
 	default:
 		return choose.Decision{}
 	}
+}
+
+// isHeldOut reports whether the problem at this index is held out. A corpus of attempts as they were
+// recorded has no eval split, so that it holds out everything that a bank protects.
+func (s *session) isHeldOut(problem int) bool {
+	pool := s.protection.Pools[problem]
+	return pool == guard.PoolHeldOut || s.Config.Recorded && pool != guard.PoolTrain
 }
 
 // isCandidate reports whether an attempt may become a row of the configs sft, pref and kto. An
@@ -257,6 +270,9 @@ func (g *decider) decideEntry(pos ref, x *block.Entry) error {
 	}
 	if isCandidate {
 		g.addCandidate(pos, x, &d)
+	}
+	if g.copyOf(pos) == collision {
+		g.counts.Collisions++
 	}
 	count(&g.files[pos.Input][x.File], x.Fault)
 	g.counts.addRecord(x, &d)

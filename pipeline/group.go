@@ -173,15 +173,10 @@ func (g *grouper) readBlocks(ctx context.Context, part int, out *shuffle.Store) 
 		if x.Fault != nil {
 			return nil
 		}
-		id := x.TraceID
-		if g.session.Config.Recorded { // only equal records are copies
-			id = x.RecordSHA256
+		g.addID(pos, x, x.TraceID, out)
+		if g.session.Config.Recorded { // equal records are copies whatever their files name them
+			g.addID(pos, x, "record "+x.RecordSHA256, out)
 		}
-		out.Add(idStream, shuffle.PartitionOf(id), func(b []byte) []byte {
-			b = habits.AppendText(appendPosition(b, pos), id)
-			b = habits.AppendText(b, x.RecordSHA256)
-			return habits.AppendText(b, x.Agent)
-		})
 		if g.session.Config.Recorded { // nothing is measured
 			return nil
 		}
@@ -204,6 +199,15 @@ func (g *grouper) readBlocks(ctx context.Context, part int, out *shuffle.Store) 
 		})
 		g.addGrade(pos, x, out)
 		return nil
+	})
+}
+
+// addID writes an ID of an attempt. Attempts with one ID are compared.
+func (g *grouper) addID(pos ref, x *block.Entry, id string, out *shuffle.Store) {
+	out.Add(idStream, shuffle.PartitionOf(id), func(b []byte) []byte {
+		b = habits.AppendText(appendPosition(b, pos), id)
+		b = habits.AppendText(b, x.RecordSHA256)
+		return habits.AppendText(b, x.Agent)
 	})
 }
 
@@ -283,7 +287,10 @@ func (g *grouper) loadCopies() error {
 		pos := unpackPosition(u)
 		list := &g.copies[pos.Input]
 		*list = extended(*list, pos.Entry)
-		(*list)[pos.Entry] = copyKind(u.Int()) //nolint:gosec // packed above
+		kind := copyKind(u.Int()) //nolint:gosec // packed above
+		if (*list)[pos.Entry] != duplicate {
+			(*list)[pos.Entry] = kind
+		}
 	})
 }
 

@@ -91,3 +91,42 @@ func TestABuildJoinsAnswersToTheirPrompts(t *testing.T) {
 		t.Errorf("outcomes: %v", got)
 	}
 }
+
+// TestAnImportHoldsOutWhatTheCorpusOfItsRowsProtects imports the rows of a built corpus: no row is at a
+// problem of the pools eval and never-touch, and the ledger says so.
+func TestAnImportHoldsOutWhatTheCorpusOfItsRowsProtects(t *testing.T) {
+	t.Parallel()
+	r := newRun(t, "../testdata/agents", filepath.Join(t.TempDir(), "corpus"))
+	build(t, r)
+	dir, _ := imports(t, filepath.Join(r.Out, "data", "sft"))
+	got := map[string]int{}
+	for _, a := range readRows[rows.Attempt](t, dir, "tables/attempts.parquet") {
+		got[a.Fate+" "+a.Reason]++
+	}
+	n := len(readRows[rows.SFT](t, dir, "data/sft/train-00000-of-00001.parquet"))
+	if got["dropped held_out"] == 0 || got["kept "] != n {
+		t.Errorf("%d rows, and the ledger has %v", n, got)
+	}
+}
+
+// TestTheOrderOfFilesDoesNotDecide imports and builds prompts with the same request and other tools,
+// and requests of several domains, in files of different names: the corpora are the same.
+func TestTheOrderOfFilesDoesNotDecide(t *testing.T) {
+	t.Parallel()
+	prompt := requestRow("one", "A red lamp.")
+	other := strings.ReplaceAll(prompt, `"name":"find"`, `"name":"seek"`)
+	files := [][]string{{prompt}, {other}, {predicted("one", "first try"), predicted("one", "second try")}}
+	var want map[string]string
+	for _, order := range [][]int{{0, 1, 2}, {1, 0, 2}, {2, 1, 0}} {
+		named := map[string][]string{}
+		for i, k := range order {
+			named[fmt.Sprintf("%d.jsonl", i)] = files[k]
+		}
+		dir, _ := imports(t, lines(t, named))
+		if got := sums(t, dir); want == nil {
+			want = got
+		} else {
+			sameFiles(t, fmt.Sprintf("files in the order %v", order), got, want)
+		}
+	}
+}

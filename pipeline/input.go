@@ -83,9 +83,9 @@ func newInputs(files []traces.Input) []input {
 	return out
 }
 
-// SortedInputs returns a copy of inputs that is sorted by content, and by what is known of their
+// sortedInputs returns a copy of inputs that is sorted by content, and by what is known of their
 // attempts from elsewhere, so that the order does not depend on the folder that holds them.
-func SortedInputs(inputs []traces.Input) []traces.Input {
+func sortedInputs(inputs []traces.Input) []traces.Input {
 	inputs = slices.Clone(inputs)
 	slicesx.SortStableFunc(inputs, func(a, b traces.Input) int {
 		return cmp.Or(cmp.Compare(a.SHA256, b.SHA256), cmp.Compare(metaDigest(&a), metaDigest(&b)))
@@ -94,7 +94,7 @@ func SortedInputs(inputs []traces.Input) []traces.Input {
 }
 
 func newInput(files []traces.Input) input {
-	files = SortedInputs(files)
+	files = sortedInputs(files)
 	in := input{files: files}
 	hashes := make([]string, len(files))
 	metas := make([]string, len(files))

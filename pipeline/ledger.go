@@ -17,7 +17,7 @@ func (w *unitWriter) writeTables(ctx context.Context) error {
 	ledger := finish.NewLedger(w.part)
 	places := finish.NewTable[rows.Place](w.part, finish.TablePlaces)
 	set, err := w.session.makeReports(ctx, w.plan, w.lines, func(x *block.Entry, d choose.Decision) error {
-		if err := w.addToLedger(ledger, x); err != nil || d.Place == 0 {
+		if err := w.addToLedger(ledger, x); err != nil || d.Place == 0 || w.session.Config.Recorded {
 			return err
 		}
 		row := rows.Place{
@@ -115,8 +115,13 @@ func (s *session) attemptRow(x *block.Entry, d choose.Decision) *rows.Attempt {
 	row.NTokens = int64(x.Body.Tokens)
 	d.Record(&row)
 	if x.Problem >= 0 {
-		row.TaskType = strings.ToLower(string(s.day.Problems.All[x.Problem].Category))
 		row.Cluster = s.protection.Clusters[x.Problem]
+	}
+	if s.Config.Recorded { // nothing is ranked, and each attempt has the type that it states
+		return &row
+	}
+	if x.Problem >= 0 {
+		row.TaskType = strings.ToLower(string(s.day.Problems.All[x.Problem].Category))
 	}
 	if d.Rank > 0 {
 		row.Rank = new(int64(d.Rank))

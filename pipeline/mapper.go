@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus/chat"
@@ -186,6 +187,7 @@ func (m *mapper) recorded(ctx context.Context, out *mapped, d *runDomain, rec *a
 		rec.Outcome = arena.RuledOutcome(r)
 	}
 	out.entry = newEntry(rec, d)
+	out.entry.TaskType = strings.ToLower(d.Family(rec.Trace))
 	if rec.Structure.Keep {
 		out.draft, err = m.render(ctx, rec, out.problem, out.entry)
 	}
@@ -236,13 +238,14 @@ func (m *mapper) render(
 ) (*block.Draft, error) {
 	s := m.session
 	facts := m.facts
-	if p := s.day.Problems.Get(problem); p != nil {
-		facts.Category = p.Category
+	facts.Category = arena.Category(entry.TaskType)
+	if !s.Config.Recorded {
+		facts.Category = s.day.Problems.All[problem].Category
 	}
 	shown := rec
 	hasSource := s.hasSourcePrompt(&rec.Outcome)
 	if hasSource {
-		shown = withSource(rec, &facts, s.domains[entry.Domain])
+		shown = withSource(rec, &facts, s.domains[entry.Domain], s.Config.Recorded)
 	}
 	row, messages, err := rows.NewSFT(shown, &facts)
 	if unfit, ok := errors.AsType[*chat.Unfit](err); ok {

@@ -59,6 +59,8 @@ type plan struct {
 	// grading.
 	Drawn    int64 `json:"drawn,omitempty"`
 	NotAsked int64 `json:"not_asked,omitempty"`
+	// Collisions counts the attempts with the ID of another attempt of other content.
+	Collisions int64 `json:"collisions,omitempty"`
 	// Undecided counts the attempts whose grade is withheld (weights.withhold).
 	Undecided int64 `json:"thinking_undecided,omitempty"`
 	// Tallies count scored attempts and successes, by problem.
@@ -309,6 +311,7 @@ func (p *plan) merge(q *plan) {
 	p.Drawn += q.Drawn
 	p.NotAsked += q.NotAsked
 	p.Undecided += q.Undecided
+	p.Collisions += q.Collisions
 }
 
 // sumFunnel sets the funnel of p, which has its other counts.

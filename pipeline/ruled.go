@@ -33,10 +33,11 @@ func (s *session) hasSourcePrompt(o *arena.Outcome) bool {
 // withSource prepares an attempt whose row gets the system prompt and the tools of its trace to be
 // made a training row. It sets facts.Harness to them, and facts.Metadata to what is known of the
 // source and of a verifier's decision. It returns rec or, if a verifier scored the attempt, a copy in
-// which user messages are merged into tool results.
-func withSource(rec *arena.Record, facts *rows.Facts, d *runDomain) *arena.Record {
+// which user messages are merged into tool results. If attempts are taken as they were recorded, it
+// returns rec.
+func withSource(rec *arena.Record, facts *rows.Facts, d *runDomain, isRecorded bool) *arena.Record {
 	r := rec.Trace.Ruling
-	if r == nil || r.Declared {
+	if r == nil || r.Declared || isRecorded {
 		facts.Harness, facts.Metadata = finish.SourceFacts(rec, d.Domain)
 		return rec
 	}
@@ -228,7 +229,8 @@ func (r *taskReader) read(ctx context.Context, inputs []traces.Input) (unread, e
 			return nil
 		}
 		attempts++
-		if r.halves.Add(item.Trace) {
+		r.halves.Add(item.Trace)
+		if halves.IsAnswer(item.Trace) {
 			return nil
 		}
 		return r.add(item.Trace)
@@ -277,10 +279,22 @@ func (r *taskReader) add(t *arena.Trace) error {
 	if t.Ruling == nil && !r.src.recorded {
 		return errNoRuling
 	}
+	if r.src.recorded && t.Task == "" {
+		t = asRequest(t)
+	}
 	if !slices.Contains(t.Vetoes, domain.VetoSeveral) {
 		r.tasks.add(t, &dialogue, d)
 	}
 	return nil
+}
+
+// asRequest returns a copy of an attempt whose problem is its request, whatever ID it states. In some
+// data sets the ID does not identify a task.
+func asRequest(t *arena.Trace) *arena.Trace {
+	out := *t
+	out.ProblemID = ""
+	out.Ruling = nil
+	return &out
 }
 
 // minTemplated is the minimum number of tasks of a domain at which lines that most of them share
@@ -340,6 +354,11 @@ func (s tasks) add(t *arena.Trace, dialogue *arena.Dialogue, d *domain.Domain) {
 			isDeclared: isDeclared,
 		}
 		s[key] = q
+	}
+	// the order of the files must not decide
+	q.domain = min(q.domain, d.Name)
+	if isDeclared {
+		q.Family = min(q.Family, d.Family(t))
 	}
 	precedes := q.Query == "" || query < q.Query
 	if query != "" && precedes {

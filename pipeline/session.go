@@ -8,6 +8,7 @@ import (
 	"math"
 	"path/filepath"
 
+	"github.com/tidwall/gjson"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/trajectory-arena/arena/corpus"
@@ -270,12 +271,20 @@ func (s *session) blockDigest() string {
 // ErrOtherDay reports that the corpus to be replaced was made from other traces.
 var ErrOtherDay = errors.New("the corpus there was made of other days")
 
-// checkSameDay returns ErrOtherDay if the output folder has a corpus that was made from other
+// ErrOtherKind reports that the corpus to be replaced was built and not imported, or imported and not
+// built.
+var ErrOtherKind = errors.New("the corpus there was made by another command")
+
+// checkSameDay returns ErrOtherKind if a build would replace an import or an import a build, and
+// ErrOtherDay if the output folder has a corpus that was made from other
 // traces, none of which this run has. The option Replace allows to overwrite it.
 func (s *session) checkSameDay() error {
 	old, err := corpus.ReadManifest(s.FS, s.Out)
 	if err != nil || s.Replace {
 		return nil //nolint:nilerr // corpus.CheckReplaceable has checked a folder without a manifest
+	}
+	if gjson.GetBytes(old.Configuration, "recorded").Bool() != s.Config.Recorded {
+		return fmt.Errorf("write corpus %s: %w", s.Out, ErrOtherKind)
 	}
 	inputs := map[string]bool{}
 	for _, in := range s.day.Inputs {

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"path/filepath"
@@ -63,9 +64,13 @@ func (w *unitWriter) sftRow(
 	}
 	row.JudgeScore = x.Score
 	row.Reward = w.weights.reward(x)
-	row.JudgeMultiplier = w.weights.factor(x)
 	row.Split = w.unit.Stream.Split
 	row.IsAgentic = c.IsAgentic
+	if w.session.Config.Recorded {
+		row.Origin.ProblemID = cmp.Or(x.ProblemID, row.Origin.ProblemID)
+	} else {
+		row.JudgeMultiplier = w.weights.factor(x)
+	}
 	if x.Leak.Match != "" {
 		row.LeakMaxScore = &x.Leak.Score
 	}

@@ -89,7 +89,7 @@ func (s *session) summary(p *plan) *Summary {
 		Funnel:     p.Funnel,
 		Rows:       map[string]int64{},
 		Refused:    p.Refused,
-		Collisions: p.Funnel[0].Dropped[reasonCollision],
+		Collisions: p.Collisions,
 		CutFiles: slicesx.Map(p.Cut, func(cut [2]int) string {
 			return s.inputs[cut[0]].files[cut[1]].Title()
 		}),

@@ -30,7 +30,7 @@ func TestDifferentAttemptsStayDifferent(t *testing.T) {
 			t.Fatalf("%v: exit %d: %s", command, code, output)
 		}
 		if command[0] == "build" || command[0] == "import" {
-			attempts[command[0]] = int(readStage(t, name).In - readStage(t, name).Dropped["copied_record"])
+			attempts[command[0]] = int(readStage(t, name).In - readStage(t, name).Dropped["duplicate_attempt"])
 			if n := readStage(t, name).Dropped["id_collision"] + readStage(t, name).Dropped["duplicate_attempt"]; n > 0 {
 				t.Errorf("%v leaves %d attempts out", command, n)
 			}

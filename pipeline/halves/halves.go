@@ -14,7 +14,7 @@ import (
 // their problem. An answer is processed with the prompt of its ID as one attempt. The two may be in
 // different files.
 type Halves struct {
-	// prompts are the first prompts with each ID, and bytes is their size.
+	// prompts are the prompts by ID, of equal ones that with the smallest hash, and bytes is their size.
 	prompts map[string]*arena.Trace
 	bytes   int
 	// ambiguous has the IDs of several different prompts, and answered those of answers.
@@ -59,26 +59,29 @@ func IsAnswer(t *arena.Trace) bool {
 	return t.ProblemID != "" && len(t.Steps) > 0 && !hasPrompt
 }
 
-// Add stores t if it is a prompt or an answer in a record of its own, and reports whether it is. It
-// does not store prompts beyond maxPrompts, whose answers then have none.
-func (h *Halves) Add(t *arena.Trace) bool {
+// Add stores t if it is a prompt or an answer in a record of its own. It does not store prompts beyond
+// maxPrompts, whose answers then have none. The order of the records does not matter.
+func (h *Halves) Add(t *arena.Trace) {
 	id := t.ProblemID
 	switch {
 	case IsAnswer(t):
 		h.answered[id] = true
-		return true
+		return
 	case !isPrompt(t):
-		return false
+		return
 	}
 	first := h.prompts[id]
 	switch {
-	case first != nil && (first.Query != t.Query || first.System != t.System):
-		h.ambiguous[id] = true
 	case first == nil && h.bytes+t.Bytes <= maxPrompts:
 		h.prompts[id] = t
 		h.bytes += t.Bytes
+	case first == nil:
+	case first.Query != t.Query || first.System != t.System:
+		h.ambiguous[id] = true
+	case t.RecordSHA256 < first.RecordSHA256:
+		h.prompts[id] = t
+		h.bytes += t.Bytes - first.Bytes
 	}
-	return true
 }
 
 // HasPairs reports whether there are answers whose prompt is known.
