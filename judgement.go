@@ -23,6 +23,7 @@ func (o JudgeOutcome) IsAsked() bool {
 
 // Judgement is one judge's answer on the reasoning of one attempt.
 type Judgement struct {
+	_ struct{} `cbor:",toarray"`
 	// Judge is the versioned name, such as "gates_v3".
 	Judge   string
 	Outcome JudgeOutcome
@@ -55,8 +56,9 @@ type Judgement struct {
 
 // Vote is the score that one model of a panel gave.
 type Vote struct {
-	Model string  `json:"model"`
-	Score float64 `json:"score"`
+	_     struct{} `cbor:",toarray"`
+	Model string   `json:"model"`
+	Score float64  `json:"score"`
 }
 
 // JudgeDoubt is a fault of a judge's quotes.
@@ -70,6 +72,7 @@ const (
 
 // Span is a passage that a judge cites.
 type Span struct {
+	_ struct{} `cbor:",toarray"`
 	// Gate counts from 1.
 	Gate int
 	// Step is the dialogue's step number; 0 if the judge names none.

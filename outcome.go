@@ -2,6 +2,7 @@ package arena
 
 // Outcome is the result of the subnet's own rules for an attempt.
 type Outcome struct {
+	_ struct{} `cbor:",toarray"`
 	// Scores is nil if the attempt has no score: it did not end well, or has no
 	// dialogue.
 	Scores  *Scores
@@ -37,6 +38,7 @@ type Findings struct {
 
 // Scores is one score by the subnet's rules. Every number is in 0 to 1.
 type Scores struct {
+	_      struct{} `cbor:",toarray"`
 	Length float64
 	Format float64
 	// Axes is nil for a product task without a known recommended product.
@@ -46,6 +48,7 @@ type Scores struct {
 // Axes are the task's own scores, sums over products divided by the number of
 // rewards.
 type Axes struct {
+	_        struct{} `cbor:",toarray"`
 	Product  float64
 	GT       float64
 	Rule     float64

@@ -36,6 +36,7 @@ type Verdict struct {
 
 // Structure is the result of the structural filter for one attempt.
 type Structure struct {
+	_    struct{} `cbor:",toarray"`
 	Keep bool
 	Axis Axis
 	// Confidence in Axis, 0 to 1.

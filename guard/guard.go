@@ -56,6 +56,7 @@ type Candidate struct {
 
 // Finding is the result of checking one candidate.
 type Finding struct {
+	_ struct{} `cbor:",toarray"`
 	// Match and Bank name the nearest protected problem. Both are empty if no
 	// protected problem shares a constraint with the text.
 	Match string

@@ -8,11 +8,11 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/fxamacker/cbor/v2"
 	"github.com/klauspost/compress/s2"
 
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/rows"
-	"github.com/trajectory-arena/arena/internal/pack"
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
@@ -34,6 +34,8 @@ type Line struct {
 	words  *s2.Dict
 }
 
+var decoding, _ = cbor.DecOptions{UTF8: cbor.UTF8DecodeInvalid}.DecMode() // constants are right
+
 // Whole returns the verdict with its checks and features. It returns nil if the line has no
 // verdict.
 func (l *Line) Whole() *rows.Verdict {
@@ -43,7 +45,7 @@ func (l *Line) Whole() *rows.Verdict {
 	v := *l.Verdict
 	lists := rows.Verdict{}
 	b, _ := l.words.Decode(nil, l.packed) // what Read wrote
-	_ = pack.Decode(b, &lists)            // likewise
+	_ = decoding.Unmarshal(b, &lists)     // likewise
 	v.Checks, v.Features = lists.Checks, lists.Features
 	return &v
 }
@@ -131,8 +133,8 @@ func (r *reader) readAttempts() error {
 func (r *reader) readVerdicts(measured bool) error {
 	var packed, buffer []byte
 	var dictionary *s2.Dict
-	compress := func(v *rows.Verdict) {
-		b := pack.Append(nil, &rows.Verdict{Checks: v.Checks, Features: v.Features})
+	pack := func(v *rows.Verdict) {
+		b, _ := cbor.Marshal(rows.Verdict{Checks: v.Checks, Features: v.Features}) // CBOR holds all of it
 		if dictionary == nil {
 			dictionary = s2.MakeDict(b, nil)
 		}
@@ -143,7 +145,7 @@ func (r *reader) readVerdicts(measured bool) error {
 	return join(r, "verdicts",
 		func(v *rows.Verdict) (id, record string) {
 			if measured {
-				compress(v)
+				pack(v)
 			}
 			v.Checks = nil
 			v.Features = nil

@@ -15,6 +15,7 @@ import (
 // of one attempt. It has counts and hashes, no text, and at most a few kilobytes. The names of
 // its fields are part of its version.
 type Sample struct {
+	_ struct{} `cbor:",toarray"`
 	// Score is the log-odds of the first pass. Evidence reports whether the score can decide the
 	// axis.
 	Score    float64
@@ -47,8 +48,9 @@ type Sample struct {
 // Open is how far the undecided part of a log could raise (Rise) or lower (Fall) the log-odds
 // that the model made the calls. Neither is negative.
 type Open struct {
-	Rise float64 `json:"rise,omitempty"`
-	Fall float64 `json:"fall,omitempty"`
+	_    struct{} `cbor:",toarray"`
+	Rise float64  `json:"rise,omitempty"`
+	Fall float64  `json:"fall,omitempty"`
 }
 
 // couldTurn reports whether the decision could be another one if the unreadable part of the log
@@ -92,6 +94,7 @@ func SampleOf(
 
 // Ratio is a counted share: Part of Whole cases.
 type Ratio struct {
+	_     struct{} `cbor:",toarray"`
 	Part  int
 	Whole int
 }
@@ -122,6 +125,7 @@ func (r *Ratio) add(isPart bool) {
 // compared with each other: the share of the most frequent Value is counted. Value is 0 if the
 // case has no value to compare.
 type Mark struct {
+	_     struct{} `cbor:",toarray"`
 	Group uint64
 	Value uint64
 }

@@ -13,6 +13,7 @@ import (
 // Use is what the formula use_v1 of adaptivity needs of one attempt. It asks nothing of the roles of
 // tools, so that it works in every domain.
 type Use struct {
+	_ struct{} `cbor:",toarray"`
 	// Calls counts the calls, and among them those with a value that only an earlier result had.
 	Calls Ratio
 	// Order has one mark, whose value is a hash of the tools in their order. Its group is the number

@@ -45,6 +45,7 @@ const (
 
 // Found is the set of results of all stages for an attempt.
 type Found struct {
+	_         struct{} `cbor:",toarray"`
 	Structure arena.Structure
 	// Rank is the quality of the attempt as a trajectory. Higher is better.
 	Rank      float64
@@ -62,6 +63,7 @@ type Found struct {
 
 // Head is the identity of an attempt and its grade.
 type Head struct {
+	_ struct{} `cbor:",toarray"`
 	// File is the index of the attempt's file among the input files of the block.
 	File  int
 	Fault *Fault
@@ -129,6 +131,7 @@ func (n Needs) Plus(m Needs) Needs {
 // Draft is a training row before it is written: the rendered attempt without its reward,
 // multiplier, split and origin.
 type Draft struct {
+	_ struct{} `cbor:",toarray"`
 	rows.Scalars
 	Messages []string
 	// Tools are the tools of the attempt's source. It is empty if the row gets the tools of the
@@ -153,6 +156,7 @@ func (d *Draft) Size() int64 {
 
 // Body is the position of an attempt's draft in the file of drafts, with properties of its text.
 type Body struct {
+	_      struct{} `cbor:",toarray"`
 	Offset int64
 	// Packed is the stored size in bytes, 0 if there is no draft.
 	Packed int64

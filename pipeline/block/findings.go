@@ -14,6 +14,7 @@ import (
 // block, because they depend on the protected problems of all days of a run, and the block depends
 // on one input.
 type Findings struct {
+	_ struct{} `cbor:",toarray"`
 	// Version is the Version of the program that wrote the findings.
 	Version string
 	// Block is the hash of the block's index, as Content returns it. Run is the hash of everything
@@ -68,7 +69,10 @@ func ReadFindings(fsys corpus.FS, path string) (*Findings, error) {
 
 // writeSummed writes v to a file, after its checksum.
 func writeSummed(fsys corpus.FS, path string, v any) error {
-	b := (&coder{}).pack(v)
+	b, err := (&coder{}).pack(v)
+	if err != nil {
+		return err
+	}
 	sum := sha256.Sum256(b)
 	out, err := corpus.Create(fsys, path)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 // Segment is a finished piece of an unfinished block: the results for consecutive records of a long
 // input. A run that was killed in the midst of the input continues after the last segment.
 type Segment struct {
+	_ struct{} `cbor:",toarray"`
 	// Run is the hash of everything that the results depend on, with the input and Version.
 	Run string
 	// IndexStart and BodiesStart are the sizes of the block's files before the segment, Index and

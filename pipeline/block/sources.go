@@ -11,6 +11,7 @@ import (
 // Sources are what the entries of a block take from the problems and the catalogue of a run. A
 // block can be used in a run of other days if that run has the same of each.
 type Sources struct {
+	_ struct{} `cbor:",toarray"`
 	// Problems are the distinct problems that the attempts name. The field Problem of an entry is an
 	// index in this list.
 	Problems []Reference
@@ -23,6 +24,7 @@ type Sources struct {
 
 // Reference is how attempts name their problem.
 type Reference struct {
+	_ struct{} `cbor:",toarray"`
 	// ID is the problem_id of the attempts. Query is their request, empty if the ID was sufficient.
 	ID    string
 	Query string
@@ -38,7 +40,10 @@ const maxSources = 1 << 30
 // results in a block's folder depend on. A later run compares this list with its own inputs. It
 // returns the hash of the file.
 func writeSources(fsys corpus.FS, dir string, s *Sources) (string, error) {
-	b := (&coder{}).pack(s)
+	b, err := (&coder{}).pack(s)
+	if err != nil {
+		return "", err
+	}
 	out, err := corpus.Create(fsys, filepath.Join(dir, sourcesName))
 	if err != nil {
 		return "", err

@@ -2,6 +2,7 @@ package block
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -10,12 +11,12 @@ import (
 	"reflect"
 	"strings"
 
+	"github.com/fxamacker/cbor/v2"
 	"github.com/klauspost/compress/s2"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/filters"
-	"github.com/trajectory-arena/arena/internal/pack"
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -70,20 +71,23 @@ func (w *Writer) Add(x *Entry, d *Draft) error {
 	results.Structure.Verdicts = nil
 	results.Structure.Features = nil
 	numbers := filters.EncodeValues(&x.Structure)
-	b := w.coder.pack(
+	b, err := w.coder.pack(
 		&x.Head,
 		&results,
 		&x.Sample,
 		&results.Structure,
-		&numbers,
+		numbers,
 	)
+	if err != nil {
+		return err
+	}
 	if x.Fault == nil && (isUnscored(&x.Judgement) || isUnscored(&x.StepJudgement)) {
 		w.unscored++
 	}
-	if _, err := w.index.Write(binary.AppendUvarint(nil, uint64(len(b)))); err != nil {
+	if _, err = w.index.Write(binary.AppendUvarint(nil, uint64(len(b)))); err != nil {
 		return err
 	}
-	_, err := w.index.Write(b)
+	_, err = w.index.Write(b)
 	return err
 }
 
@@ -93,12 +97,15 @@ func isUnscored(j *arena.Judgement) bool {
 }
 
 func (w *Writer) addBody(x *Entry, d *Draft) error {
-	b := w.coder.pack(d)
+	b, err := w.coder.pack(d)
+	if err != nil {
+		return err
+	}
 	x.Body.Offset = w.bodies.size()
 	x.Body.Packed = int64(len(b))
 	x.Body.Bytes = d.Size()
 	x.Body.CRC = crc32.Checksum(b, castagnoli)
-	_, err := w.bodies.Write(b)
+	_, err = w.bodies.Write(b)
 	return err
 }
 
@@ -152,33 +159,46 @@ func (f *bufferedFile) close() error {
 // Writer writes.
 var errShort = errors.New("frame is cut off or corrupt")
 
-// coder encodes values and compresses them with s2. It reuses its buffers and is not safe for
-// concurrent use.
+// decoding is the CBOR decoder for stored results. It accepts long lists and invalid UTF-8, since
+// both occur in attempts.
+var decoding = func() cbor.DecMode {
+	mode, err := cbor.DecOptions{
+		MaxArrayElements: maxBody,
+		UTF8:             cbor.UTF8DecodeInvalid,
+	}.DecMode()
+	if err != nil {
+		panic(err) // the options are constants
+	}
+	return mode
+}()
+
+// coder encodes values as CBOR (RFC 8949) and compresses them with s2. It reuses its buffers and
+// is not safe for concurrent use.
 type coder struct {
-	value    []byte
-	plain    []byte
+	plain    bytes.Buffer
 	packed   []byte
 	unpacked []byte
 }
 
-// pack encodes the values at pointers, each after its length, and compresses the result, which is
-// valid until the next call.
-func (c *coder) pack(pointers ...any) []byte {
-	c.plain = c.plain[:0]
-	for _, v := range pointers {
-		c.value = pack.Append(c.value[:0], v)
-		c.plain = append(binary.AppendUvarint(c.plain, uint64(len(c.value))), c.value...)
+// pack encodes values one after another as CBOR and compresses the result, which is valid until the
+// next call.
+func (c *coder) pack(values ...any) ([]byte, error) {
+	c.plain.Reset()
+	for _, v := range values {
+		if err := cbor.MarshalToBuffer(v, &c.plain); err != nil {
+			return nil, fmt.Errorf("encode a part of a block: %w", err)
+		}
 	}
-	c.packed = s2.Encode(c.packed[:cap(c.packed)], c.plain)
-	return c.packed
+	c.packed = s2.Encode(c.packed[:cap(c.packed)], c.plain.Bytes())
+	return c.packed, nil
 }
 
-// unpack unpacks b and decodes its first values into the values at pointers. It skips a value whose
-// pointer is nil. It returns an error if the decompressed size exceeds maxBytes.
+// unpack unpacks b and decodes its first values into values. It returns an error if the
+// decompressed size exceeds maxBytes.
 func (c *coder) unpack(
 	b []byte,
 	maxBytes int,
-	pointers ...any,
+	values ...any,
 ) error {
 	n, err := s2.DecodedLen(b)
 	if err != nil {
@@ -192,17 +212,9 @@ func (c *coder) unpack(
 		return err
 	}
 	remaining := c.unpacked
-	for _, v := range pointers {
-		size, width := binary.Uvarint(remaining)
-		if width <= 0 || size > uint64(len(remaining)-width) {
-			return errShort
-		}
-		value := remaining[width:][:size]
-		remaining = remaining[width:][size:]
-		if v == nil {
-			continue
-		}
-		if err := pack.Decode(value, v); err != nil {
+	for _, v := range values {
+		remaining, err = decoding.UnmarshalFirst(remaining, v)
+		if err != nil {
 			return err
 		}
 	}
