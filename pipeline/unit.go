@@ -67,7 +67,7 @@ func (w *unitWriter) sftRow(
 	row.Split = w.unit.Stream.Split
 	row.IsAgentic = c.IsAgentic
 	if w.session.Config.Recorded {
-		row.Origin.ProblemID = cmp.Or(x.ProblemID, row.Origin.ProblemID)
+		row.ProblemID = cmp.Or(x.ProblemID, row.ProblemID)
 	} else {
 		row.JudgeMultiplier = w.weights.factor(x)
 	}
