@@ -104,7 +104,11 @@ func (d *Day) split(
 	if err != nil {
 		return nil, err
 	}
-	exclusions, err := finish.CollectExclusions(enclosing, nil)
+	var heldOut []string
+	if len(enclosing) > 0 { // a public corpus asks for the bank that it withholds
+		heldOut = heldOutPaths(src)
+	}
+	exclusions, err := finish.CollectExclusions(enclosing, heldOut)
 	if err != nil {
 		return nil, err
 	}
@@ -246,10 +250,8 @@ const maxBankBytes = 65 << 20
 // files to d.Files, the list of the run's inputs. A folder is listed with the hash of its entries,
 // because it has no bytes itself.
 func (d *Day) readHeldOut(src Sources) ([]guard.Entry, error) {
-	paths := append(findFiles(nil, src.Days, "held_out*.jsonl"), src.HeldOut...)
-	slices.Sort(paths)
 	var out []guard.Entry
-	for _, path := range slices.Compact(paths) {
+	for _, path := range heldOutPaths(src) {
 		entries, err := guard.ReadBank(path)
 		if err != nil {
 			return nil, err
@@ -272,6 +274,14 @@ func (d *Day) readHeldOut(src Sources) ([]guard.Entry, error) {
 		}
 	}
 	return out, nil
+}
+
+// heldOutPaths returns the paths of the files that hold out problems: those in the folders of the days,
+// and those that the user named.
+func heldOutPaths(src Sources) []string {
+	paths := append(findFiles(nil, src.Days, "held_out*.jsonl"), src.HeldOut...)
+	slices.Sort(paths)
+	return slices.Compact(paths)
 }
 
 func (d *Day) heldOutDigests() []string {
