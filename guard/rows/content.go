@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/tidwall/gjson"
 
@@ -44,6 +45,9 @@ type Content struct {
 	// Guessed reports that no column of the row is known. Then all its strings are in Request and
 	// Context, which is enough to search them but not to protect the row.
 	Guessed bool
+
+	// hasMessages reports whether the row has a message.
+	hasMessages bool
 }
 
 // The names of columns and of message roles in the formats of trainers, by what they contain.
@@ -64,6 +68,7 @@ var (
 	roleKeys   = []string{"role", "from", "source"}
 	userRoles  = []string{"user", "human", "customer"}
 	modelRoles = []string{"assistant", "gpt", "model", "function_call", "agent", "bot", "ai"}
+	knownRoles = slices.Concat(userRoles, modelRoles, []string{"system", "developer", "tool", "function", "observation", "toolResult"})
 
 	// resultKeys are the names of columns that contain what tools returned.
 	resultKeys = []string{
@@ -100,20 +105,33 @@ func CutResults(text string) (results []string, words string) {
 	return SplitResults(text[:end]), strings.TrimSpace(text[end+len(resultEnd):])
 }
 
-// SplitResults returns the results of tools in a text: those in tags, and the elements of a JSON list.
-func SplitResults(text string) (results []string) {
+// maxLists is the depth to which SplitResults reads JSON lists: that of the results of a turn, and that
+// of a result.
+const maxLists = 2
+
+// SplitResults returns the results of tools in a text: those in tags, and the elements of a JSON list. If
+// there are several, it also returns all of them joined, since a text may be divided among them.
+func SplitResults(text string) []string {
+	results := splitResults(text, maxLists)
+	if len(results) > 1 {
+		results = append(results, strings.Join(results, "\n"))
+	}
+	return results
+}
+
+func splitResults(text string, lists int) (results []string) {
 	for result := range strings.SplitSeq(text, resultEnd) {
 		result = strings.TrimSpace(result)
 		for _, tag := range resultTags {
 			result = strings.TrimSuffix(strings.TrimPrefix(result, tag), "</"+tag[1:])
 		}
 		result = strings.TrimSpace(result)
-		if !strings.HasPrefix(result, "[") || !cursor.Valid(result) {
+		if lists == 0 || !strings.HasPrefix(result, "[") || !cursor.Valid(result) {
 			results = appendNonEmpty(results, result)
 			continue
 		}
 		for _, v := range gjson.Parse(result).ForEach {
-			results = append(results, SplitResults(v.String())...)
+			results = append(results, splitResults(v.String(), lists-1)...)
 		}
 	}
 	return results
@@ -157,7 +175,12 @@ func Read(row Row) Content {
 	for _, key := range slices.Sorted(maps.Keys(columns)) {
 		c.addColumn(key, columns[key])
 	}
+	results := c.Results
+	if !c.hasMessages {
+		c.Results = nil // a row of nothing but results is no dialogue
+	}
 	c.Guessed = c.IsEmpty()
+	c.Results = results
 	if c.Guessed {
 		walk(gjson.Parse(row.JSON), "", maxDepth, false, func(key string, v gjson.Result) {
 			if v.Type == gjson.String && !slices.Contains(idKeys, key) {
@@ -216,13 +239,19 @@ func (c *Content) addColumn(key string, v gjson.Result) {
 	}
 }
 
-// isDialogue reports whether a value is a message, an object with a role, or a list whose first
-// element is one.
+// isDialogue reports whether a value is a message, an object with a known role, or a list whose first
+// element is an object with any role. Other objects have members of these names too, for what they are
+// from.
 func isDialogue(v gjson.Result) bool {
+	first := v
 	if v.IsArray() {
-		v = v.Get("0")
+		first = v.Get("0")
 	}
-	return v.IsObject() && firstString(v.Map(), roleKeys) != ""
+	if !first.IsObject() {
+		return false
+	}
+	role := firstString(first.Map(), roleKeys)
+	return v.IsArray() && role != "" || slices.Contains(knownRoles, role)
 }
 
 func appendNonEmpty(texts []string, text string) []string {
@@ -315,9 +344,20 @@ func (c *Content) addAnswers(v gjson.Result) {
 // maxDepth is the maximum nesting depth to which JSON values are searched.
 const maxDepth = 12
 
+// isClass reports whether a member classifies a row, a message or a part: its key says so, and its value
+// is a word and no text.
+func isClass(key string, v gjson.Result) bool {
+	text := v.String()
+	isWord := len(text) <= maxWord && !strings.ContainsFunc(text, unicode.IsSpace)
+	return slices.Contains(classKeys, key) && isWord
+}
+
+// maxWord is the maximum length in bytes of a word that classifies, or of an ID.
+const maxWord = 64
+
 // walk calls visit for every non-empty string and every number in a JSON value, with the nearest
 // object key above it, and, if keys is set, for every object key. It also searches strings that are
-// JSON. Values nested deeper than depth are skipped.
+// JSON. A value that is nested deeper than depth is one string as it is written.
 func walk(
 	v gjson.Result,
 	key string,
@@ -326,7 +366,8 @@ func walk(
 	visit func(key string, v gjson.Result),
 ) {
 	switch {
-	case depth == 0:
+	case depth == 0 && (v.IsObject() || v.IsArray()):
+		visit(key, gjson.Result{Type: gjson.String, Raw: v.Raw, Str: v.Raw})
 	case v.IsObject() || v.IsArray():
 		for k, e := range v.ForEach {
 			if keys {
@@ -334,7 +375,7 @@ func walk(
 			}
 			walk(e, cmp.Or(k.Str, key), depth-1, keys, visit)
 		}
-	case v.Type == gjson.String && isJSON(v.Str):
+	case depth > 0 && v.Type == gjson.String && isJSON(v.Str):
 		walk(gjson.Parse(v.Str), key, depth-1, keys, visit)
 	case v.Type == gjson.String && v.Str != "", v.Type == gjson.Number:
 		visit(key, v)

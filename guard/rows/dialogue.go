@@ -76,6 +76,7 @@ func (c *Content) addDialogue(v gjson.Result) {
 // role: the texts of the members in which messages have them, then all other strings and numbers.
 func (c *Content) addMessage(v gjson.Result) {
 	m := v.Map()
+	c.hasMessages = true
 	role := firstString(m, roleKeys)
 	others := otherValues(m)
 	switch {
@@ -122,11 +123,11 @@ func otherValues(m map[string]gjson.Result) string {
 	for _, key := range slices.Sorted(maps.Keys(m)) {
 		v := m[key]
 		switch {
-		case slices.Contains(classKeys, key):
+		case isClass(key, v):
 		case slices.Contains(textKeys, key) && v.IsArray(), key == "parts" && v.IsArray():
 			for _, part := range v.ForEach {
-				if !isModel || !isCall(callIn(part)) {
-					lines = appendNonEmpty(lines, otherPartValues(part, key == "parts"))
+				if !isModel || !isCall(part) {
+					lines = appendNonEmpty(lines, otherPartValues(part, key == "parts", isModel))
 				}
 			}
 		case slices.Contains(textKeys, key) && v.Type == gjson.String:
@@ -139,15 +140,16 @@ func otherValues(m map[string]gjson.Result) string {
 }
 
 // otherPartValues returns the strings and numbers of a part of a message, one a line, with its text
-// only if withText is set. It returns "" for a part that is the result of a tool.
-func otherPartValues(part gjson.Result, withText bool) string {
+// only if withText is set, and without its call if the message is the model's. It returns "" for a part
+// that is the result of a tool.
+func otherPartValues(part gjson.Result, withText, isModel bool) string {
 	if isResultType(part.Get("type").Str) || part.Get("functionResponse").Exists() {
 		return ""
 	}
 	var lines []string
 	for key, v := range part.ForEach {
-		isRead := key.Str == "text" && !withText
-		if !isRead && !slices.Contains(classKeys, key.Str) {
+		isRead := key.Str == "text" && !withText || key.Str == "functionCall" && isModel && isCall(v)
+		if !isRead && !isClass(key.Str, v) {
 			lines = appendNonEmpty(lines, values(v))
 		}
 	}
@@ -282,10 +284,12 @@ func (c *Content) addCalls(v gjson.Result) {
 		for key, e := range members.ForEach {
 			switch {
 			case slices.Contains(nameKeys, key.Str):
+				others = appendNonEmpty(others, call.Name)
 				call.Name = e.String()
 			case slices.Contains(argumentKeys, key.Str):
+				others = appendNonEmpty(others, string(call.Arguments))
 				call.Arguments = arena.Raw(compact(e))
-			case key.Str != "function" && !slices.Contains(classKeys, key.Str):
+			case key.Str != "function" && !isClass(key.Str, e):
 				others = appendNonEmpty(others, values(e))
 			}
 		}

@@ -3,8 +3,10 @@ package rows
 import (
 	"bytes"
 	"compress/gzip"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,6 +15,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/ipc"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/trajectory-arena/arena/internal/longtest"
@@ -56,7 +59,7 @@ func TestReadReadsEveryFormat(t *testing.T) {
 		},
 		"calls of ShareGPT": {
 			`{"conversations":[{"from":"function_call","value":"<think>hm</think>[{\"name\":\"f\",\"arguments\":{\"q\":1}},{\"name\":\"g\",\"arguments\":{}}]"},{"from":"observation","value":"[\"one\",[\"two\"],{\"n\":3}]"}]}`,
-			Content{Answers: []string{"hm", "f", `{"q":1}`, "g", "{}"}, Results: []string{"one", "two", `{"n":3}`}},
+			Content{Answers: []string{"hm", "f", `{"q":1}`, "g", "{}"}, Results: []string{"one", "two", `{"n":3}`, "one\ntwo\n{\"n\":3}"}},
 		},
 		"calls in parts": {
 			`{"messages":[{"role":"assistant","content":[{"type":"text","text":"see"},{"type":"tool_use","id":"1","name":"f","input":{"q":1}}]}],"contents":[{"role":"model","parts":[{"functionCall":{"name":"g","args":{"q":2}}}]}],"output":[{"type":"function_call","call_id":"1","name":"h","arguments":"{}"}]}`,
@@ -79,9 +82,51 @@ func TestReadReadsEveryFormat(t *testing.T) {
 		"nothing":      {`{"id":"x","n":1}`, Content{ID: "x", Metadata: []string{"1"}, Guessed: true}},
 		"wrong shapes": {`{"messages":"x","reward":3,"query":{"query":4},"text":["a"]}`, Content{Request: "x", Context: []string{"a"}, Conversation: []string{"x", "a"}, Metadata: []string{"4", "3", "a"}, Guessed: true}},
 	} {
-		if diff := cmp.Diff(c.want, Read(Row{JSON: c.row})); diff != "" {
+		if diff := cmp.Diff(c.want, Read(Row{JSON: c.row}), cmpopts.IgnoreUnexported(Content{})); diff != "" {
 			t.Errorf("%s: (-want +got)\n%s", name, diff)
 		}
+	}
+}
+
+// TestEveryTextIsSearched puts a text where a reader might pass over it: it is among the texts that the
+// guard searches for rewordings, and not among the results of tools.
+func TestEveryTextIsSearched(t *testing.T) {
+	t.Parallel()
+	const text = "a lamp of brass"
+	const messages = `{"messages":[{"role":"user","content":"hello"},%s]}`
+	const head = `# Tools\n\nThese functions may be called, one JSON definition a line:\n<tools>\n`
+	const end = `\n</tools>\n\nWrite each call as one JSON object with its name and arguments:\n<tool_call>\n{\"name\": \"<function>\", \"arguments\": {<arguments>}}\n</tool_call>`
+	for name, row := range map[string]string{
+		"a line among tools":          fmt.Sprintf(messages, `{"role":"system","content":"`+head+text+end+`"}`),
+		"behind a tool":               fmt.Sprintf(messages, `{"role":"system","content":"`+head+`{} `+text+end+`"}`),
+		"two kinds of arguments":      fmt.Sprintf(messages, `{"role":"assistant","tool_calls":[{"name":"f","arguments":{"q":"`+text+`"},"parameters":{}}]}`),
+		"arguments twice":             fmt.Sprintf(messages, `{"role":"assistant","tool_calls":[{"name":"f","arguments":{"q":"`+text+`"},"arguments":{}}]}`),
+		"a name and a function":       fmt.Sprintf(messages, `{"role":"assistant","tool_calls":[{"name":"`+text+`","function":{"name":"f","arguments":{}}}]}`),
+		"a part with a call":          fmt.Sprintf(messages, `{"role":"model","parts":[{"text":"`+text+`","functionCall":{"name":"f","args":{}}}]}`),
+		"the id of a call":            fmt.Sprintf(messages, `{"role":"assistant","content":"<tool_call>{\"name\":\"f\",\"arguments\":{},\"id\":\"`+text+`\"}</tool_call>"}`),
+		"the type of a call":          fmt.Sprintf(messages, `{"role":"assistant","tool_calls":[{"type":"`+text+`","name":"f","arguments":{}}]}`),
+		"the format of a message":     fmt.Sprintf(messages, `{"role":"assistant","content":"see","format":"`+text+`"}`),
+		"deep":                        fmt.Sprintf(messages, `{"role":"assistant","tool_calls":[{"name":"f","arguments":{},"x":[[[[[[[[[[[[[["`+text+`"]]]]]]]]]]]]]]}]}`),
+		"an object from somewhere":    `{"query":"hello","extra_info":{"source":"web","question":"` + text + `"}}`,
+		"an object with a role":       `{"query":"hello","annotation":{"role":"tester","text":"` + text + `"}}`,
+		"a row of results":            `{"result":"` + text + `"}`,
+		"a row of lists of results":   `{"documents":["` + text + `"]}`,
+		"an object that is a message": `{"query":"hello","last":{"role":"assistant","content":"` + text + `"}}`,
+	} {
+		c := Read(Row{JSON: row})
+		searched := slices.Concat(c.Conversation, c.Answers, c.Metadata)
+		if !strings.Contains(strings.Join(searched, "\n"), text) {
+			t.Errorf("%s: not in %q", name, searched)
+		}
+	}
+}
+
+// TestNestedResultsAreReadOnce reads results in lists in lists: reading takes time in their size.
+func TestNestedResultsAreReadOnce(t *testing.T) {
+	t.Parallel()
+	text := strings.Repeat("[", 200) + strings.Repeat(" ", 1000) + strings.Repeat("]", 200)
+	if got := SplitResults(text); len(got) != 1 || !strings.HasPrefix(got[0], "[[") {
+		t.Errorf("results: %.100q", got)
 	}
 }
 

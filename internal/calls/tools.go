@@ -1,6 +1,11 @@
 package calls
 
-import "strings"
+import (
+	"slices"
+	"strings"
+
+	"github.com/trajectory-arena/arena/internal/cursor"
+)
 
 // The texts around the tool definitions in a system prompt of a row whose messages are texts.
 const (
@@ -22,12 +27,17 @@ func AppendTools(system string, tools []string) string {
 }
 
 // CutTools returns the system prompt and the tool definitions of a text that AppendTools returned.
-// It returns any other text as it is.
+// It returns any other text as it is, also one with a definition that is no JSON.
 func CutTools(text string) (system string, tools []string) {
 	prompt, isWhole := strings.CutSuffix(text, toolsEnd)
 	system, definitions, ok := strings.Cut(prompt, toolsHead)
 	if !isWhole || !ok {
 		return text, nil
 	}
-	return strings.TrimSuffix(system, "\n\n"), strings.Split(definitions, "\n")
+	tools = strings.Split(definitions, "\n")
+	isInvalid := func(tool string) bool { return !cursor.Valid(tool) }
+	if slices.ContainsFunc(tools, isInvalid) {
+		return text, nil
+	}
+	return strings.TrimSuffix(system, "\n\n"), tools
 }
