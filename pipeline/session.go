@@ -101,6 +101,9 @@ func (r *Run) openReadOnly(ctx context.Context, src Sources) (*session, error) {
 
 // open opens a session that may write: it has a temporary folder within the work folder.
 func (r *Run) open(ctx context.Context, src Sources) (*session, error) {
+	if err := r.checkWork(); err != nil {
+		return nil, err
+	}
 	s, err := r.openReadOnly(ctx, src)
 	if err != nil {
 		return nil, err

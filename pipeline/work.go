@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"path"
 	"path/filepath"
@@ -52,9 +53,24 @@ func SharedUnit(rel string) (unit string, shared bool) {
 	return unit, depth > 0
 }
 
+// ErrCorpusAsWork reports that the work folder is a corpus, whose files a run would mix with its own.
+var ErrCorpusAsWork = errors.New("the work folder is a corpus")
+
+// checkWork returns ErrCorpusAsWork if the work folder is a corpus.
+func (r *Run) checkWork() error {
+	isCorpus, err := corpus.IsCorpus(r.FS, r.Work)
+	if err == nil && isCorpus {
+		err = fmt.Errorf("work in %s: %w", r.Work, ErrCorpusAsWork)
+	}
+	return err
+}
+
 // Forget removes finished work, so that the next run starts anew. It leaves other files in
 // the work folder, which the user may have named.
 func (r *Run) Forget() error {
+	if err := r.checkWork(); err != nil {
+		return err
+	}
 	release, err := r.lock()
 	if err != nil {
 		return err

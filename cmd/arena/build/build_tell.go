@@ -50,7 +50,7 @@ func printCorpus(w io.Writer, corpus string, s *pipeline.Summary) {
 func printCounts(w io.Writer, s *pipeline.Summary) {
 	choose.PrintFunnel(w, s.Funnel)
 	if s.Alike > 0 {
-		fmt.Fprintf(w, "%s a protected request in words; --set guard.same_only=true keeps those that ask for something else\n", cli.Counted(int(s.Alike), "attempt resembles", "attempts resemble"))
+		fmt.Fprintf(w, "%s a protected request in words; --same-only keeps those that ask for something else\n", cli.Counted(int(s.Alike), "attempt resembles", "attempts resemble"))
 	}
 	for _, word := range slicesx.SortedKeys(s.Lost) {
 		fmt.Fprintf(w, "lost: %s in %d\n", word, s.Lost[word])

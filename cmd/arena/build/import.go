@@ -20,6 +20,7 @@ type importFlags struct {
 	heldOut []string
 	// unguarded is set by a user who states that no problems are held out.
 	unguarded bool
+	sameOnly  bool
 	where     string
 	domain    string
 	asIs      bool
@@ -39,13 +40,14 @@ func NewImport(s *cli.Streams) *cobra.Command {
 	f.reading.Register(c)
 	cli.Files(c, &f.heldOut, "held-out", "problems that no row may ask for: a file, a suite, a folder of banks, or a corpus (the problems that its bank.json protects); may be repeated")
 	flags := c.Flags()
+	flags.BoolVar(&f.sameOnly, "same-only", false, "by wording, leave out only rows that ask for the same as a protected problem")
 	flags.BoolVar(&f.target.Force, "force", false, "replace a corpus of other traces, ignore finished blocks and import everything again")
 	flags.BoolVar(&f.unguarded, "unguarded", false, "write a corpus although no problems are held out; its card says so")
 	flags.StringVar(&f.where, "where", "", "only attempts that satisfy this expression, such as 'reward >= 1'")
 	flags.StringVar(&f.domain, "domain", "", "domain of all attempts: a name of arena list domains, or a file (default: recognised for each attempt)")
 	flags.BoolVar(&f.asIs, "as-is", false, "leave secrets, addresses and card numbers in the texts")
 	cli.Jobs(c, &f.workers, "inputs worked on at once")
-	flags.BoolVarP(&f.noisy.Quiet, "quiet", "q", false, "no progress and no counts")
+	f.noisy.Flags(c)
 	cli.ReadsDays(c)
 	return c
 }
@@ -123,6 +125,7 @@ func (f *importFlags) newRun(s *cli.Streams) (*pipeline.Run, error) {
 	config.MaxUnreadable = f.reading.MaxUnreadable
 	config.Select.Where = f.where
 	config.Redact.Secrets = !f.asIs
+	config.Guard.SameOnly = f.sameOnly
 	r := &pipeline.Run{
 		Config:  config,
 		Domains: domains,
