@@ -43,7 +43,7 @@ func TestAgreesWithSharedLabels(t *testing.T) {
 }
 
 // TestAgreesWithOtherAuthorsLabels holds the judge to 60 cases each by three authors who had not read
-// it. The first two sets were in view of later rules (docs/measured/judges.md has the first runs).
+// it. The rules are older than these cases (docs/measured/judges.md has the first runs).
 func TestAgreesWithOtherAuthorsLabels(t *testing.T) {
 	t.Parallel()
 	for _, author := range []string{"author6", "author7", "author8"} {

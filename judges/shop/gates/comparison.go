@@ -163,9 +163,6 @@ func (r *reading) compared(i int, m *mark, all []quantity) (before, after int64)
 	if m.class&compareWord != 0 && limit == 1 {
 		return 0, 0
 	}
-	if m.class&compareWord == 0 && limit == 1 && strings.HasPrefix(strings.TrimLeft(r.folded[start:], " "), "the ") {
-		limit++
-	}
 	for _, q := range all {
 		isAmount := before > 0 && !q.isCandidate && r.wordsBetween(q.end, m.start) == 0 // "A costs 91 less than B"
 		if q.end <= m.start && r.wordsBetween(q.end, m.start) <= maxGap && !isAmount {

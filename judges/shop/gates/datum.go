@@ -75,11 +75,6 @@ type reading struct {
 	starts []int32
 	// lettered is set if the passage labels candidates with letters, such as "A:" or "A)".
 	lettered bool
-	// rates are the results of divisions, and miscalculated the sentences with a wrong equation.
-	rates         []rate
-	miscalculated []int
-	// measures are those of the passage if it names two candidates.
-	measures []measure
 	// undecided is the index range of the sentences that choose nothing, since the decision is left open;
 	// nil if it was not looked for yet.
 	undecided *span
@@ -134,7 +129,7 @@ func (r *reading) citeToken(t *token, c *cite) bool {
 		if isCode(r.folded[t.start:t.end]) && r.citeID(t, c) {
 			return true
 		}
-		return r.citeBrand(t, c) || r.citeCode(t, c) || r.citeRequestWord(t, c) || r.citeTitleWord(t, c)
+		return r.citeBrand(t, c) || r.citeCode(t, c) || r.citeRequestWord(t, c)
 	}
 	if t.number.plain {
 		if t.number.digits >= minID && r.citeID(t, c) || r.citeShop(t, c) {

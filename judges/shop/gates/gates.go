@@ -94,8 +94,7 @@ const (
 	frameValue  = 'v'
 	// unframed are the classes of listed words that get no letter in the frame of a text (see
 	// Frame), since any sentence may have them anywhere, so that they say nothing about a template.
-	unframed = commonWord | thoughtWord | bigWord | negationWord | onlyWord | lessWord | moreWord | thanWord | labelWord |
-		minorWord | majorWord | reasonWord
+	unframed = commonWord | thoughtWord | bigWord | negationWord | onlyWord | lessWord | moreWord | thanWord | labelWord
 )
 
 // Frame returns the frame of a passage, one byte for each figure, attribute value or other word of

@@ -61,9 +61,6 @@ const (
 	deferWord                      // puts a decision off: too early, later
 	ifWord                         // supposes or asks: if, whether, before
 	mightWord                      // a possibility: may, perhaps
-	minorWord                      // a measure is the smaller one: lighter, shorter
-	majorWord                      // a measure is the larger one: heavier, longer
-	reasonWord                     // names what decides: matters, priority
 )
 
 // classNames maps the name of a class of words, as the word lists write it, to the class.
@@ -76,7 +73,6 @@ var classNames = map[string]class{
 	"common": commonWord, "money": moneyWord, "even": evenWord, "check": checkWord, "thought": thoughtWord,
 	"negation": negationWord, "only": onlyWord, "less": lessWord, "more": moreWord, "than": thanWord, "label": labelWord,
 	"decide": decideWord, "defer": deferWord, "undecided": decideWord | deferWord, "if": ifWord, "might": mightWord,
-	"minor": minorWord, "major": majorWord, "reason": reasonWord,
 }
 
 // Names of the files that are not the word list of a language.

@@ -15,20 +15,15 @@ const (
 
 // citeTitle sets c.product and extends c.end if the words after the brand c repeat the title of a
 // product of that brand, at least minTitle words of it and more than of any other title. For a
-// brand of the request, some of the words must not be in the request. Otherwise it sets c.product if the
-// brand, used as a name and not in the request, has one product only.
+// brand of the request, some of the words must not be in the request.
 func (r *reading) citeTitle(c *cite) {
 	longest := minTitle - 1
 	end := c.end
-	only := int32(-1)
-	count := 0
 	for i := range r.index.products {
 		p := &r.index.products[i]
 		if p.step >= r.step || p.title == "" || !p.isBrand(r.folded[c.start:c.end]) || r.index.partialBudget == 0 {
 			continue
 		}
-		only = int32(i)
-		count++
 		r.index.partialBudget--
 		words, textEnd := r.commonWords(p.title, c)
 		if c.inRequest && !r.hasNewWord(c.token, textEnd) {
@@ -45,55 +40,7 @@ func (r *reading) citeTitle(c *cite) {
 	}
 	if c.product >= 0 {
 		c.end = end
-	} else if count == 1 && !c.inRequest && !r.isProperty(c) {
-		c.product = only
 	}
-}
-
-// minTitleWord is the minimum number of bytes of a word inside a title that may name the product.
-const minTitleWord = 4
-
-// citeTitleWord reports whether the token t is a name that only one product has inside its title, as "Swift"
-// for "Velora Swift Running Shoes", and if so sets c.kind and c.product. It begins with a capital letter and
-// is in no word list and not in the request. Such a name points at a product, and is no datum.
-func (r *reading) citeTitleWord(t *token, c *cite) bool {
-	fact := &r.index.words[t.word]
-	if fact.first[roleValue] >= r.step || fact.inRequest || t.end-t.start < minTitleWord {
-		return false
-	}
-	word := r.folded[t.start:t.end]
-	if initial := r.text[t.start]; initial < 'A' || initial > 'Z' || r.lexicon.plain[word] {
-		return false
-	}
-	for i := range r.index.products {
-		p := &r.index.products[i]
-		if p.step >= r.step || r.index.partialBudget == 0 {
-			continue
-		}
-		r.index.partialBudget--
-		if !hasWord(fold(p.title), word) {
-			continue
-		}
-		if c.product >= 0 {
-			c.product = -1
-			return false
-		}
-		c.product = int32(i)
-	}
-	c.kind = citeOrdinal
-	return c.product >= 0
-}
-
-// hasWord reports whether a text has a word, both in lower case.
-func hasWord(text, word string) bool {
-	for i := 0; i < len(text); {
-		end := wordEnd(text, i)
-		if text[i:end] == word {
-			return true
-		}
-		i = max(end, i+1)
-	}
-	return false
 }
 
 // hasNewWord reports whether, from the given token of the passage up to the byte offset end, there

@@ -121,12 +121,8 @@ const (
 )
 
 // isUndecided reports whether sentence i chooses nothing, whatever it compares, because the last decision
-// of the passage is left open near it and no decision stands between the two, or because the passage
-// decides nothing and ends by calling the candidates equal.
+// of the passage is left open near it and no decision stands between the two.
 func (r *reading) isUndecided(i int) bool {
-	if r.sentences[len(r.sentences)-1].classes&(evenWord|chooseWord|preferWord) == evenWord && !r.decides() {
-		return true
-	}
 	if !r.mayBeOpen {
 		return false
 	}
@@ -135,16 +131,6 @@ func (r *reading) isUndecided(i int) bool {
 		r.undecided = &open
 	}
 	return i >= int(r.undecided.start) && i < int(r.undecided.end)
-}
-
-// decides reports whether any sentence of the passage makes a decision.
-func (r *reading) decides() bool {
-	for i := range r.sentences {
-		if r.lastDecision(i) == madeDecision {
-			return true
-		}
-	}
-	return false
 }
 
 // findOpen returns the index range of the sentences around the one that leaves the last decision of the
@@ -205,7 +191,7 @@ func (r *reading) decision(i int, m *mark) decision {
 	switch {
 	case isChoice && r.isPutOff(i, m, scope, isSupposed):
 		return openDecision
-	case r.isDenied(i, m):
+	case r.isDenied(m, marks):
 		if isChoice && r.deniesChoice(i, m, scope) {
 			return openDecision
 		}
@@ -242,11 +228,9 @@ func (r *reading) isPutOff(i int, m *mark, scope span, isSupposed bool) bool {
 	})
 }
 
-// isDenied reports whether a negation denies the choice or preference m of sentence i: right before it,
-// before a question for it ("not sure which to pick"), or after it, as in "nehme nicht" and "take
-// neither", unless a product is named between the two ("take 345 and not 612").
-func (r *reading) isDenied(i int, m *mark) bool {
-	marks := r.sentenceMarks(i)
+// isDenied reports whether a negation denies the choice or preference m: right before it, before a
+// question for it ("not sure which to pick"), or after it, as in "nehme nicht" and "take neither".
+func (p *passage) isDenied(m *mark, marks []mark) bool {
 	asks := func(n *mark) bool {
 		return slices.ContainsFunc(marks, func(q mark) bool {
 			return q.class&ifWord != 0 && q.start >= n.end && q.end <= m.start
@@ -257,10 +241,9 @@ func (r *reading) isDenied(i int, m *mark) bool {
 			return false
 		}
 		isVerb := m.class&(decideWord|actWord) != 0
-		count, _ := r.namedIn(i, span{m.end, n.start})
-		isAfter := isVerb && count == 0 && !strings.HasPrefix(r.folded[n.end:], " to ") && r.denies(m, &n)
-		isBefore := r.denies(&n, m) && !r.hasOtherHead(n.end, m.start)
-		isAsked := n.end <= m.start && r.wordsBetween(n.end, m.start) <= maxAsked && asks(&n)
+		isAfter := isVerb && !strings.HasPrefix(p.folded[n.end:], " to ") && p.denies(m, &n)
+		isBefore := p.denies(&n, m) && !p.hasOtherHead(n.end, m.start)
+		isAsked := n.end <= m.start && p.wordsBetween(n.end, m.start) <= maxAsked && asks(&n)
 		return isBefore || isAfter || isAsked
 	})
 }

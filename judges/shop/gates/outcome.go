@@ -95,9 +95,6 @@ func (r *reading) isOutcome(
 			recommended := &r.index.products[p]
 			rival := &r.index.products[q]
 			costsMore := rival.cents > 0 && recommended.cents > rival.cents
-			if x, y, ok := r.ratesOf(recommended, rival); ok {
-				costsMore = x > y
-			}
 			switch {
 			case p == q || !r.isRival(recommended, rival):
 			case len(r.chosen) > 0 && !slices.Contains(r.chosen, recommended.id):

@@ -17,14 +17,10 @@ const maxDistance = 4
 // raises e.progress to the first condition that is missing.
 func (e *evaluator) findChoice(r *reading) {
 	candidates := r.candidates()
-	if len(candidates) > 1 {
-		r.measures = r.readMeasures()
-	}
 	for i := range candidates {
 		for k := i + 1; k < len(candidates); k++ {
 			e.progress = max(e.progress, noReason)
-			choice, ok := r.reasonedChoice(&candidates[i], &candidates[k])
-			if ok && !r.isMisstated(&candidates[i], &candidates[k]) {
+			if choice, ok := r.reasonedChoice(&candidates[i], &candidates[k]); ok {
 				e.choice = r.evidence(choice, choice, "weighs two returned candidates and prefers one for a reason")
 				return
 			}
@@ -37,11 +33,8 @@ func (e *evaluator) findChoice(r *reading) {
 // ok is false if there is no such pair, or if the results contradict a value that the passage
 // ascribes to a or b.
 func (r *reading) reasonedChoice(a, b *candidate) (choice span, ok bool) {
-	if r.isMiscalculated(a, b) {
-		return span{}, false
-	}
 	for i := range r.sentences {
-		if r.isFalseValue(i, a, b) || r.isFalseRelation(i, a, b) {
+		if r.isFalseValue(i, a, b) {
 			return span{}, false
 		}
 	}
@@ -74,19 +67,16 @@ func (r *reading) reasonedChoice(a, b *candidate) (choice span, ok bool) {
 // a cause, a contrast, a refusal or a word for the customer's wish. "My pick is 612 by Kota at 90"
 // compares nothing with the candidate of the next sentence.
 func (r *reading) compares(i int, a, b *candidate) bool {
-	const linked = compareWord | causeWord | contrastWord | rejectWord | requireWord | reasonWord
+	const linked = compareWord | causeWord | contrastWord | rejectWord | requireWord
 	if r.sentences[i].classes&linked != 0 {
 		return true
 	}
-	if namesBoth(i, a, b) || r.takesLowerPrice(i, a, b) || r.exceedsLimit(i, a, b) || r.hasLowerRate(a, b) {
+	if namesBoth(i, a, b) || r.takesLowerPrice(i, a, b) || r.exceedsLimit(i, a, b) {
 		return true
 	}
-	return r.citesProperty(i)
-}
-
-// citesProperty reports whether sentence i mentions an attribute value, a model or a measure.
-func (r *reading) citesProperty(i int) bool {
-	return slices.ContainsFunc(r.sentenceCites(i), func(c cite) bool { return c.kind == citeValue || c.kind == citeCode })
+	return slices.ContainsFunc(r.sentenceCites(i), func(c cite) bool {
+		return c.kind == citeValue || c.kind == citeCode
+	})
 }
 
 // isHeldAgainst reports whether sentence i compares a or b with the request or with each other so
@@ -159,7 +149,7 @@ const maxConclusion = 5
 // contrast or requirement or sentence i has a word for a cause.
 func (r *reading) concludes(i int) bool {
 	const argued = rejectWord | negationWord | requireWord | contrastWord
-	if r.sentences[i].length() > maxConclusion || r.sentences[i].classes&checkWord != 0 || r.isDearOne(i) {
+	if r.sentences[i].length() > maxConclusion || r.sentences[i].classes&checkWord != 0 {
 		return false
 	}
 	before := 0
@@ -171,24 +161,7 @@ func (r *reading) concludes(i int) bool {
 	if isArgued {
 		before++
 	}
-	if before < 2 || r.sentences[i].classes&rejectWord == 0 && !r.namesChosen(i) {
-		return false
-	}
-	return r.countNamed(i) == 1 || r.countNamed(i) == 0 && r.countProducts(r.sentenceCites(i)) == 1
-}
-
-// namesChosen reports whether sentence i names a product that was recommended, or nothing was.
-func (r *reading) namesChosen(i int) bool {
-	return len(r.chosen) == 0 || slices.ContainsFunc(r.chosen, func(id string) bool {
-		product, ok := r.index.byID[strings.ToLower(id)]
-		if !ok {
-			return false
-		}
-		p := &r.index.products[product]
-		return r.names(i, p) || slices.ContainsFunc(r.sentenceCites(i), func(c cite) bool {
-			return c.kind == citeBrand && c.product < 0 && p.isBrand(r.folded[c.start:c.end])
-		})
-	})
+	return before > 1 && (r.countNamed(i) == 1 || r.countNamed(i) == 0 && r.countProducts(r.sentenceCites(i)) == 1)
 }
 
 // isCauseNext reports whether the sentence after sentence i gives a reason for it, as "Because of
@@ -233,18 +206,9 @@ func (r *reading) prefers(i int) bool {
 	if r.countNamed(i) > 1 {
 		return s.classes&(preferWord|rejectWord) != 0 || r.concludesFromCause(i)
 	}
-	compares := s.classes&(compareWord|thanWord) == compareWord && !r.isDearOne(i)
+	compares := s.classes&(compareWord|thanWord) == compareWord
 	refuses := s.classes&causeWord != 0 && s.classes&denied != 0
 	return s.classes&planWord == 0 && (compares || refuses || s.classes&preferWord != 0)
-}
-
-// isDearOne reports whether sentence i only calls the recommended product dearer, which is no reason to
-// prefer it.
-func (r *reading) isDearOne(i int) bool {
-	const other = lessWord | preferWord | causeWord | contrastWord
-	s := &r.sentences[i]
-	isDear := s.classes&moreWord != 0 && s.classes&other == 0
-	return isDear && len(r.chosen) > 0 && r.namesChosen(i)
 }
 
 // concludesFromCause reports whether sentence i has a causal word right before the id or brand of a
@@ -367,15 +331,10 @@ func (r *reading) statesReason(i, preference int, a, b *candidate) bool {
 	if r.addressesGrader(i) {
 		return false
 	}
-	isContrast := r.sentences[i].classes&contrastWord != 0 && r.differ(i, i, a, b)
-	if isContrast || r.isOnlyOne(i, a, b) || r.isRefused(i, a, b) || r.namesDecisive(i, a, b) {
-		return true
-	}
 	if isTrue || r.meetsRequest(i, preference, a, b) || r.favours(i, a, b) || r.exceedsLimit(i, a, b) {
 		return true
 	}
-	isLower := samePreference && (r.takesLowerPrice(i, a, b) || r.hasLowerRate(a, b))
-	if isLower || samePreference && r.lacks(i, a, b) {
+	if samePreference && (r.takesLowerPrice(i, a, b) || r.lacks(i, a, b)) {
 		return true
 	}
 	if !r.isAboutCandidates(i) {
@@ -397,31 +356,6 @@ func (r *reading) statesReason(i, preference int, a, b *candidate) bool {
 	}
 	prefers := (s.classes|r.sentences[preference].classes)&preferWord != 0
 	return linked && samePreference || r.comparesFigures(i) || (linked || prefers) && r.isCheaper(i, a, b)
-}
-
-// isRefused reports whether sentence i says in contrast what speaks against the candidate that was not
-// recommended, as in "345 has it too, but without a hood". It does not name the recommended one.
-func (r *reading) isRefused(i int, a, b *candidate) bool {
-	classes := r.sentences[i].classes
-	if classes&contrastWord == 0 || classes&rejectWord == 0 {
-		return false
-	}
-	return r.pairs(a, b, func(chosen, other *product) bool { return r.names(i, other) && !r.names(i, chosen) })
-}
-
-// isOnlyOne reports whether sentence i concludes that the recommended one of a and b is the only one with
-// some property, as in "only 612 meets both, so 612". It names none of the other candidates.
-func (r *reading) isOnlyOne(i int, a, b *candidate) bool {
-	const alone = onlyWord | causeWord
-	if r.sentences[i].classes&(alone|negationWord) != alone {
-		return false
-	}
-	return r.pairs(a, b, func(chosen, other *product) bool {
-		return !r.names(i, other) && slices.ContainsFunc(r.sentenceCites(i), func(c cite) bool {
-			isChosen := c.product >= 0 && &r.index.products[c.product] == chosen
-			return isChosen && r.classesIn(i, span{c.start - int32(len("only the ")), c.start})&onlyWord != 0
-		})
-	})
 }
 
 // comparesFigures reports whether a sentence has a comparison sign after a figure: "61 > 50", "feli

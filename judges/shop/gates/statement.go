@@ -132,7 +132,7 @@ func (r *reading) favours(i int, a, b *candidate) bool {
 		return true
 	case r.isOpposed(i, a, b):
 		return true
-	case classes&cheapWord != 0 && classes&negationWord == 0 && r.pairs(a, b, isCheaper) && !r.isCheapOther(i):
+	case classes&cheapWord != 0 && classes&negationWord == 0 && r.pairs(a, b, isCheaper):
 		return true
 	case classes&(lessWord|negationWord) == lessWord && r.isCheaper(i, a, b):
 		return true
@@ -144,27 +144,6 @@ func (r *reading) favours(i int, a, b *candidate) bool {
 	figures := slicesx.CountFunc(r.sentenceCites(i), func(c *cite) bool { return c.kind == citePrice })
 	hasFigures := figures > 1 && !r.isDearer(i, a, b)
 	return hasFigures || r.tellsApart(i, a, b)
-}
-
-// isCheapOther reports whether sentence i calls another product than a recommended one cheap, as in "345 is
-// the cheapest".
-func (r *reading) isCheapOther(i int) bool {
-	cites := r.sentenceCites(i)
-	for _, m := range r.sentenceMarks(i) {
-		if m.class&cheapWord == 0 {
-			continue
-		}
-		var subject *cite
-		for k := range cites {
-			if c := &cites[k]; c.product >= 0 && c.kind != citePrice && c.end <= m.start {
-				subject = c
-			}
-		}
-		if subject != nil && r.wordsBetween(subject.end, m.start) <= maxGap && hasCopula(r.folded[subject.end:m.start]) {
-			return !r.isChosen(&r.index.products[subject.product])
-		}
-	}
-	return false
 }
 
 // isComparedWith reports whether sentence i names candidate a or b at most maxGap words after a

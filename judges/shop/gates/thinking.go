@@ -44,7 +44,7 @@ func (x *factIndex) load(t *arena.Trace, d *arena.Dialogue) ([]passage, *evaluat
 	}
 	readResults(d, x, passages[len(passages)-1].step)
 	e := &evaluator{
-		index: x, chosen: shopcalls.LastAnswer(d.Turns), request: t.Query, turns: d.Turns, brands: x.unspacedBrands(),
+		index: x, chosen: shopcalls.LastAnswer(d.Turns), request: t.Query, brands: x.unspacedBrands(),
 	}
 	return passages, e
 }
@@ -101,8 +101,6 @@ type evaluator struct {
 	chosen []string
 	// request is the customer's own text.
 	request string
-	// turns are those of the attempt.
-	turns []arena.Turn
 	// brands are the brands of the results that are in scripts without blanks.
 	brands []unspacedBrand
 	// remark, datum and choice are the evidence for gates 2, 3 and 4; nil if none was found yet.
@@ -142,7 +140,6 @@ func (e *evaluator) newReading(p *passage) reading {
 		starts:    e.index.starts[:0],
 	}
 	r.findCites()
-	r.readEquations()
 	e.index.cites = r.cites
 	e.index.starts = r.starts
 	return r
