@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -378,7 +379,7 @@ func checkSameGrades(t *testing.T, day, out string) {
 		if want := written(j.Outcome, j.Score); printed[j.TraceID] != want {
 			t.Errorf("%s: judge prints %s, the build has %s", j.TraceID, printed[j.TraceID], want)
 		}
-		if j.Outcome == "thinking_undecided" {
+		if j.Outcome == "thinking_undecided" && strings.HasPrefix(j.TraceID, swappedRun) {
 			undecided = j.TraceID
 		}
 		return nil
@@ -388,6 +389,20 @@ func checkSameGrades(t *testing.T, day, out string) {
 	}
 	if _, story, _ := arenaRun("judge", day, "--explain", undecided); !strings.Contains(story, "thinking_undecided") {
 		t.Errorf("--explain %s gives a grade: %s", undecided, story)
+	}
+	files, _ := filepath.Glob(filepath.Join(day, "traces", "run="+swappedRun, "output.jsonl*"))
+	if len(files) != 1 {
+		t.Fatalf("files of the run: %v", files)
+	}
+	in, err := os.Open(files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	var story, notes bytes.Buffer
+	run(t.Context(), []string{"judge", "-", "--run-id", swappedRun, "--explain", undecided}, in, &story, &notes)
+	if !strings.Contains(story.String(), "thinking_undecided") {
+		t.Errorf("--explain %s of standard input gives a grade: %s%s", undecided, &story, &notes)
 	}
 }
 

@@ -23,18 +23,21 @@ func searched(t *testing.T, titles ...string) []arena.Turn {
 	return []arena.Turn{{Calls: []arena.Call{{Result: arena.Raw(b)}}}}
 }
 
-// TestTitlesAreNoWording checks that titles of results are left out of a text, a longer one before its
-// beginning, and a part of one where the text is cut.
+// TestTitlesAreNoWording checks that titles of results are left out of a text, a longer one before those in
+// it, and a part of one where the text is cut, but no part of a word and no title of one or two words.
 func TestTitlesAreNoWording(t *testing.T) {
 	t.Parallel()
-	turns := searched(t, "oak desk", "oak desk  with a drawer", "small lamp for the night table", "")
+	turns := searched(t, "big oak desk", "big oak desk  with a drawer", "small lamp for the night table", "", "Lamp Red Deluxe", "Big Lamp Red Deluxe", "desk", "a desk")
 	for text, want := range map[string]string{
 		"": "",
-		"“oak desk with a drawer” is the one.":         "“0” is the one.",
-		"I take oak desk, not oak desk with a drawer.": "I take 0, not 0.",
-		"for the night table is less clear than oak":   "0 is less clear than oak",
-		"oak desk beats small lamp for the n":          "0 beats 0",
-		"a desk of oak":                                "a desk of oak",
+		"“big oak desk with a drawer” is the one.":             "“0” is the one.",
+		"I take big oak desk, not big oak desk with a drawer.": "I take 0, not 0.",
+		"Big Lamp Red Deluxe, or Lamp Red Deluxe?":             "0, or 0?",
+		"two big oak desks and a big oak desk":                 "two big oak desks and a 0",
+		"not abig oak desk, big oak desk-like":                 "not abig oak desk, 0-like",
+		"for the night table is less clear than oak":           "0 is less clear than oak",
+		"big oak desk beats small lamp for the n":              "0 beats 0",
+		"a desk of oak": "a desk of oak",
 	} {
 		if got := frames.WithoutTitles(text, turns); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)

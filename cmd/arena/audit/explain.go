@@ -18,7 +18,6 @@ import (
 	"github.com/trajectory-arena/arena/filters/habits"
 	"github.com/trajectory-arena/arena/internal/text"
 	"github.com/trajectory-arena/arena/judges"
-	"github.com/trajectory-arena/arena/judges/frames"
 	"github.com/trajectory-arena/arena/judges/shop/gates"
 	"github.com/trajectory-arena/arena/report/attempt"
 )
@@ -126,56 +125,48 @@ type label struct {
 
 var errFound = errors.New("found")
 
+// explain writes how one grade came about. It reads the days once, since standard input and pipes cannot be
+// read again, and to their end only if other attempts of the agent may withhold the grade.
 func (d *judgeDay) explain(ctx context.Context, days []string) error {
-	words := ""
+	var found *arena.Trace
+	var judgement arena.Judgement
+	var origin arena.Origin
+	agents := newClients()
 	err := d.attempts(ctx, days, func(t *arena.Trace) (err error) {
-		if t.ID != d.flags.explain {
+		dialogue := filters.Normalise(t)
+		thinking := filters.MeasureThinking(t, &dialogue)
+		agents.add(filters.AgentOf(t.Agent, t.RunID), t.RecordSHA256, thinking.Origin)
+		if found != nil || t.ID != d.flags.explain {
 			return nil
 		}
-		words, err = d.walk(ctx, days, t)
+		found = t
+		origin = thinking.Origin
+		judgement, err = d.judgeAttempt(ctx, t, &dialogue, &thinking)
+		if judgement.Outcome == arena.JudgeScored && judges.IsUndecided(origin, true) {
+			return err
+		}
 		return cmp.Or(err, errFound)
 	})
 	switch {
-	case err == nil:
+	case err != nil && !errors.Is(err, errFound):
+		return err
+	case found == nil:
 		return cli.Failed(
 			fmt.Errorf("no attempt %q in %s", d.flags.explain, strings.Join(days, " ")),
 			"an ID is RUN/PROBLEM: eval_run_id and problem_id of a line of `arena judge`",
 		)
-	case !errors.Is(err, errFound):
+	case err == nil && agents.isUndecided(filters.AgentOf(found.Agent, found.RunID), origin):
+		judgement = judges.Undecided(judgement)
+	}
+	words, err := d.walk(found, &judgement)
+	if err != nil {
 		return err
 	}
 	return cli.WriteText(d.Streams, d.Out, cli.WithoutSecrets(words))
 }
 
-// isAdding reports whether the client of an agent adds sentences to most of its thinking in the days.
-func (d *judgeDay) isAdding(ctx context.Context, days []string, agent string) (bool, error) {
-	var origins frames.Origins
-	err := d.attempts(ctx, days, func(t *arena.Trace) error {
-		if filters.AgentOf(t.Agent, t.RunID) == agent {
-			dialogue := filters.Normalise(t)
-			origins.Add(filters.MeasureThinking(t, &dialogue).Origin)
-		}
-		return nil
-	})
-	return origins.AreAdding(), err
-}
-
-func (d *judgeDay) walk(ctx context.Context, days []string, t *arena.Trace) (string, error) {
+func (d *judgeDay) walk(t *arena.Trace, j *arena.Judgement) (string, error) {
 	dialogue := filters.Normalise(t)
-	thinking := filters.MeasureThinking(t, &dialogue)
-	j, err := d.judgeAttempt(ctx, t, &dialogue, &thinking)
-	if err != nil {
-		return "", err
-	}
-	if j.Outcome == arena.JudgeScored && thinking.Origin == arena.OriginOpen {
-		isAdding, readErr := d.isAdding(ctx, days, filters.AgentOf(t.Agent, t.RunID))
-		if readErr != nil {
-			return "", readErr
-		}
-		if judges.IsUndecided(thinking.Origin, isAdding) {
-			j = judges.Undecided(j)
-		}
-	}
 	filter, err := filters.New(filters.Defaults())
 	if err != nil {
 		return "", err
@@ -187,7 +178,7 @@ func (d *judgeDay) walk(ctx context.Context, days []string, t *arena.Trace) (str
 	}
 	l := attempt.Alone(&where.Line{
 		Attempt:   row,
-		Judgement: rows.NewJudgement(row, &j, nil),
+		Judgement: rows.NewJudgement(row, j, nil),
 	})
 	a := l.Argue(0)
 	a.Story = attempt.StoryOf(filterFor(filter, d.domains, t, &dialogue), t, attempt.FromDay)
@@ -202,7 +193,7 @@ func (d *judgeDay) walk(ctx context.Context, days []string, t *arena.Trace) (str
 	if !known {
 		return "", cli.Failed(errors.New("the labels do not have the attempt"), "leave --labels out, or name those of this day")
 	}
-	return l.Grade(a) + differences(&j, &beside), nil
+	return l.Grade(a) + differences(j, &beside), nil
 }
 
 // differences returns lines of text that describe a label of an attempt and name the first gate

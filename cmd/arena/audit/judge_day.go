@@ -17,7 +17,6 @@ import (
 	"github.com/trajectory-arena/arena/internal/inorder"
 	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/judges"
-	"github.com/trajectory-arena/arena/judges/frames"
 	"github.com/trajectory-arena/arena/judges/judgements"
 	"github.com/trajectory-arena/arena/judges/ledger"
 	"github.com/trajectory-arena/arena/judges/llm"
@@ -94,36 +93,14 @@ func (d *judgeDay) inOrder(
 	read := func(ctx context.Context, emit func(*arena.Trace) error) error {
 		return d.attempts(ctx, days, emit)
 	}
-	write := func(j *judged) error {
+	r := release{clients: newClients(), write: func(j *judged) error {
 		tally.count(j)
 		if _, err := w.Write(j.line); err != nil {
 			return fmt.Errorf("write judgements: %w", err)
 		}
 		return nil
-	}
-	origins := map[string]*frames.Origins{}
-	var waiting []*judged // the first attempt whose grade the rest of the day may withhold, and those after it
-	err := pipeline.ProcessAttempts(ctx, d.Workers, read, d.one, func(j *judged) error {
-		if origins[j.agent] == nil {
-			origins[j.agent] = &frames.Origins{}
-		}
-		origins[j.agent].Add(j.origin)
-		if len(waiting) > 0 || j.withheld != nil {
-			waiting = append(waiting, j)
-			return nil
-		}
-		return write(j)
-	})
-	for _, j := range waiting {
-		if err != nil {
-			return err
-		}
-		if j.withheld != nil && judges.IsUndecided(j.origin, origins[j.agent].AreAdding()) {
-			j = j.withheld
-		}
-		err = write(j)
-	}
-	return err
+	}}
+	return r.finish(pipeline.ProcessAttempts(ctx, d.Workers, read, d.one, r.take))
 }
 
 // judged is the result of judging one attempt (one agent run at one problem): the judgement, the
@@ -132,6 +109,7 @@ type judged struct {
 	arena.StepJudgement
 	judgeable bool
 	agent     string
+	record    string // the hash of the attempt's record
 	origin    arena.Origin
 	// withheld is the result without the grade, nil if nothing can withhold it.
 	withheld *judged
@@ -147,7 +125,7 @@ func (d *judgeDay) one(ctx context.Context, t *arena.Trace) (*judged, error) {
 	defer d.progress.Attempt()
 	dialogue := filters.Normalise(t)
 	thinking := filters.MeasureThinking(t, &dialogue)
-	j := &judged{agent: filters.AgentOf(t.Agent, t.RunID), origin: thinking.Origin}
+	j := &judged{agent: filters.AgentOf(t.Agent, t.RunID), record: t.RecordSHA256, origin: thinking.Origin}
 	switch {
 	case !d.isMeasured(t, &dialogue):
 		j.Judgement = judges.NotMeasured(d.identity().Name)
