@@ -248,3 +248,13 @@ func join[T ~string](words []T) string {
 	}
 	return strings.Join(texts, ", ")
 }
+
+// HasRole reports whether a tool of the domain has a role.
+func (d *Domain) HasRole(role Role) bool {
+	for _, t := range d.Tools {
+		if t.Role == role {
+			return true
+		}
+	}
+	return false
+}

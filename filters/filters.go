@@ -67,6 +67,7 @@ func (f *Filter) For(d *domain.Domain, isLogged, measuresAdaptivity bool) *Filte
 		return &out
 	}
 	out.tools = f.cfg.harnessTools(d.Tools)
+	out.limits.LastEnds = !d.HasRole(domain.RoleEnd)
 	out.limits.CallTurns = 0 // words alone may solve a task whose outcome is declared
 	if !isLogged && d.Unlogged == domain.UnloggedKeep {
 		out.cfg.Unknown = UnknownKeep

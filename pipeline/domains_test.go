@@ -150,10 +150,19 @@ func TestDeclaredOutcomesAreBuilt(t *testing.T) {
 }
 
 // TestALastCallThatEndsNeedsNoResult builds trials that stop at a call of a tool with the role end,
-// which has no result: they are complete. A call of another tool without a result is unanswered.
+// which has no result: they are complete. A call of another tool without a result is unanswered, unless
+// the domain has no tool with this role.
 func TestALastCallThatEndsNeedsNoResult(t *testing.T) {
 	t.Parallel()
-	for tool, want := range map[string]int64{"transfer_to_human_agents": 0, "cancel_pending_order": 12} {
+	for _, c := range []struct {
+		tool, domain string
+		want         int64
+	}{
+		{"transfer_to_human_agents", "", 0},
+		{"cancel_pending_order", "", 12},
+		{"final_answer", "base", 0},
+	} {
+		tool, want := c.tool, c.want
 		text := ""
 		for task := range 12 {
 			row := trial(4*task, 0, "1", "")
@@ -164,7 +173,7 @@ func TestALastCallThatEndsNeedsNoResult(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(day, "trials.jsonl"), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		r := newForeignRun(t, day, "")
+		r := newForeignRun(t, day, c.domain)
 		s, err := r.Build(t.Context())
 		if want == 0 && err != nil {
 			t.Fatal(err)

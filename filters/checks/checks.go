@@ -49,6 +49,9 @@ type Limits struct {
 	CallTurns int
 	// Commit limits the commit calls of an attempt.
 	Commit domain.Commit
+	// LastEnds lets the last call lack a result whatever its tool is, since it is not known which tool
+	// ends an attempt.
+	LastEnds bool
 }
 
 // Fires reports whether a value fails the check. NaN means that the value could not be measured,
@@ -80,7 +83,7 @@ var All = []Check{
 	},
 	{
 		Name: "answered_calls_v1", Reason: "unanswered_call",
-		Doc:   "A tool call has no result, and is not the last one, which ends the attempt.",
+		Doc:   "A tool call has no result, and is no last call of a tool that ends the attempt.",
 		Value: "calls without a result", Limit: "maximum number",
 		Above: true, Measure: countUnanswered,
 	},
@@ -169,10 +172,10 @@ func countCalls(a *evidence.Attempt, _ Limits) (value, limit float64) {
 }
 
 // countUnanswered returns the number of calls without a result, but for a last call that ends the
-// attempt, since many harnesses stop there without a result; the limit is 0.
-func countUnanswered(a *evidence.Attempt, _ Limits) (value, limit float64) {
+// attempt or may end it, since many harnesses stop there without a result; the limit is 0.
+func countUnanswered(a *evidence.Attempt, l Limits) (value, limit float64) {
 	claims := a.Claims
-	if n := len(claims); n > 0 && claims[n-1].Act.Tool == evidence.ToolTerminate {
+	if n := len(claims); n > 0 && (l.LastEnds || claims[n-1].Act.Tool == evidence.ToolTerminate) {
 		claims = claims[:n-1]
 	}
 	n := slicesx.CountFunc(claims, func(c *evidence.Claim) bool {
