@@ -23,7 +23,7 @@ const reasonsHead = `# The reasons for which a record or a row is left out
 
 This page is written from the code by ` + "`go test . -run ReasonsPage -update`" + `.
 
-If a command leaves out records or rows, its counts name the reason by the words in the first column. The column *stage* names the steps of a build or import, and the other
+If a command leaves out records or rows, its counts name the reason by the words in the first column. A run also says so why it works on an input again (*again*), or why an attempt has no grade. The column *stage* names the steps of a build or import, and the other
 commands, that use the word. If a check of the filter rejects nothing by itself, its word describes how a scripted attempt was made. The column
 *what to do* begins with "none" if the data needs no change; the keys in this column are those of [configuration.md](configuration.md), with their default.
 
@@ -34,13 +34,14 @@ commands, that use the word. If a check of the filter rejects nothing by itself,
 // reasonConstants are the constants that hold reasons: those of a package whose
 // name and type look so.
 var reasonConstants = []struct{ stage, folder, constants, prefix string }{
+	{"again", "pipeline/block", `^again[A-Z]`, ""},
 	{"read", "traces", `^\w+ Reason$`, ""},
 	{"read, filter", "traces", `^veto`, ""},
 	{"read, filter", "traces/formats", `^veto`, ""},
 	{"read, filter", "internal/calls", `^Fault[A-Z]`, ""},
 	{"read, filter", "domain", `^Veto[A-Z]`, ""},
 	{"filter", "filters", `^Reason[A-Z]`, ""},
-	{"judge", ".", `^Judge(Refused|Unparsed|Failed|Unsaid|Undecided) `, ""},
+	{"judge", ".", `^Judge(Refused|Unparsed|Failed|Unsaid|Undecided|NotMeasured|NotAsked) `, ""},
 	{"guard", "guard", `^Tier[A-Z]`, "leak_"},
 	{"build", "pipeline", `^reason[A-Z]`, ""},
 	{"build", "pipeline/halves", `^reason[A-Z]`, ""},

@@ -135,7 +135,7 @@ func (s *session) domainsText(p *plan) string {
 			states := slicesx.Map(domain.Instruments, func(instrument string) string {
 				return s.domains[name].state(instrument)
 			})
-			return fmt.Sprintf("%s | %d | %s", corpus.EscapeCell(name), p.Domains[name], strings.Join(states, " | "))
+			return fmt.Sprintf("%s | %d | %s", corpus.EscapeCell(name), p.Domains[name].Attempts, strings.Join(states, " | "))
 		})
 }
 

@@ -276,6 +276,9 @@ func (g *decider) decideEntry(pos ref, x *block.Entry) error {
 	}
 	count(&g.files[pos.Input][x.File], x.Fault)
 	g.counts.addRecord(x, &d)
+	if x.Fault != nil && len(g.counts.Unread) < maxUnread {
+		g.counts.Unread = append(g.counts.Unread, unread{pos.Input, x.File, x.SourceLine, x.Fault.Reason, x.Fault.Detail})
+	}
 	g.out.Add(decisionStream, g.byInput(pos), func(b []byte) []byte {
 		return appendDecision(appendPosition(b, pos), &d)
 	})

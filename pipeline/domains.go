@@ -109,7 +109,7 @@ func (s *session) manifestDomains(p *plan) []corpus.Domain {
 	var out []corpus.Domain
 	for _, name := range slicesx.SortedKeys(p.Domains) {
 		d := s.domains[name]
-		entry := corpus.NewDomain(d.Domain, p.Domains[name])
+		entry := corpus.NewDomain(d.Domain, p.Domains[name].Attempts)
 		for _, instrument := range domain.Instruments {
 			if !d.on[instrument] {
 				entry.NotMeasured = append(entry.NotMeasured, instrument)

@@ -19,6 +19,7 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/block"
 	"github.com/trajectory-arena/arena/pipeline/finish"
 	"github.com/trajectory-arena/arena/traces"
+	"github.com/trajectory-arena/arena/traces/formats"
 )
 
 // mapper processes attempts by the stages read, normalise, filter, score, judge and guard. It is safe
@@ -210,6 +211,9 @@ func newEntry(rec *arena.Record, d *runDomain) *block.Entry {
 		Logged:  t.Source.HasProxyLog,
 		Model:   t.Model,
 		Reward:  t.Declared,
+
+		Disputed: slices.Contains(t.Lost, formats.LostOpposite),
+
 		Query:   digest.SHA256([]byte(t.Query)),
 		Passage: frames.DecidingPassage(&rec.Judgement, t.Query, rec.Dialogue.Turns),
 		Origin:  rec.Origin,

@@ -50,8 +50,10 @@ type plan struct {
 	reports.Replies
 	// Refused counts the records in unsupported formats, by the name of the format.
 	Refused map[string]int64 `json:"refused"`
-	// Domains counts the attempts by domain.
-	Domains map[string]int64 `json:"domains"`
+	// Domains has what the sources state of the attempts, by domain.
+	Domains map[string]*reports.Stated `json:"stated"`
+	// Unread are the first records that could not be read.
+	Unread []unread `json:"unread,omitempty"`
 	// NotMeasured counts the attempts that the judge would have graded if it had been measured on
 	// their domain.
 	NotMeasured int64 `json:"not_measured,omitempty"`
@@ -74,6 +76,19 @@ type plan struct {
 	// Agents are the habits of the agents over all their attempts, by agent.
 	Agents habitsByAgent `json:"agents"`
 }
+
+// unread is a record that could not be read: the index of its input, that of its file in the input, and
+// its line.
+type unread struct {
+	Input  int    `json:"input"`
+	File   int    `json:"file"`
+	Line   int64  `json:"line"`
+	Reason string `json:"reason"`
+	Detail string `json:"detail"`
+}
+
+// maxUnread is the maximum number of unreadable records that a summary names.
+const maxUnread = 5
 
 // planLine is the line of one input in the file of a plan. Each of its lists has one element for
 // each record of the input.
@@ -109,7 +124,7 @@ func groupKey(key string, pieces int) string {
 func (g *grouper) newPlan() *plan {
 	return &plan{
 		Tallies: make([]rows.Tally, len(g.session.day.Problems.All)),
-		Domains: map[string]int64{},
+		Domains: map[string]*reports.Stated{},
 		Refused: map[string]int64{},
 	}
 }
@@ -304,9 +319,10 @@ func (p *plan) merge(q *plan) {
 	for format, n := range q.Refused {
 		p.Refused[format] += n
 	}
-	for name, n := range q.Domains {
-		p.Domains[name] += n
+	for name, stated := range q.Domains {
+		p.stated(name).Merge(stated)
 	}
+	p.Unread = append(p.Unread, q.Unread[:min(len(q.Unread), maxUnread-len(p.Unread))]...)
 	p.NotMeasured += q.NotMeasured
 	p.Drawn += q.Drawn
 	p.NotAsked += q.NotAsked
@@ -460,7 +476,20 @@ func reachesJudge(d *choose.Decision) bool {
 // A scored attempt also counts in the tally (attempts and successes) of its problem, whether a model
 // or a program made its calls.
 func (p *plan) addAttempt(x *block.Entry) {
-	p.Domains[x.Domain]++
+	stated := reports.Stated{Attempts: 1, Low: x.Reward, High: x.Reward}
+	if x.Reward == nil {
+		stated.Unstated = 1
+	}
+	if x.Outcome.Success {
+		stated.Solved = 1
+	}
+	if x.Disputed {
+		stated.Disputed = 1
+	}
+	if x.Model != "" {
+		stated.Models = map[string]int64{x.Model: 1}
+	}
+	p.stated(x.Domain).Merge(&stated)
 	p.Count(x.Judgement.Outcome, x.StepJudgement.Outcome)
 	if x.OneIn > 0 {
 		p.Drawn++
@@ -479,6 +508,14 @@ func (p *plan) addAttempt(x *block.Entry) {
 	if x.Outcome.Success {
 		tally.Successes++
 	}
+}
+
+// stated returns the counts of a domain.
+func (p *plan) stated(domain string) *reports.Stated {
+	if p.Domains[domain] == nil {
+		p.Domains[domain] = &reports.Stated{}
+	}
+	return p.Domains[domain]
 }
 
 // planKey returns the hash by which a plan is recognised as still valid. It covers all that the

@@ -112,7 +112,7 @@ func (r *Run) lock() (release func(), err error) {
 	if err = r.FS.MkdirAll(r.Work); err != nil {
 		return nil, err
 	}
-	lock, err := corpus.LockFile(filepath.Join(r.Work, "build.lock"))
+	lock, err := corpus.LockFile(filepath.Join(r.Work, lockFile))
 	if err != nil {
 		return nil, err
 	}

@@ -6,11 +6,13 @@ import (
 	"io/fs"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/pipeline/block"
+	"github.com/trajectory-arena/arena/pipeline/staging"
 	"github.com/trajectory-arena/arena/traces"
 )
 
@@ -33,6 +35,8 @@ const (
 	// planFile is the name of the file, in a work folder, with the plan: the decision on every
 	// record, and the shares in which workers write the corpus.
 	planFile = "plan.json"
+	// lockFile is the name of the file, in a work folder, that a build locks.
+	lockFile = "build.lock"
 )
 
 // unitDepths has, for each kind of content of a work folder, how many elements the path of one item
@@ -53,14 +57,29 @@ func SharedUnit(rel string) (unit string, shared bool) {
 	return unit, depth > 0
 }
 
-// ErrCorpusAsWork reports that the work folder is a corpus, whose files a run would mix with its own.
-var ErrCorpusAsWork = errors.New("the work folder is a corpus")
+// ErrNotWork reports that the work folder has files of others, which a run would mix with its own.
+var ErrNotWork = errors.New("the work folder has other files")
 
-// checkWork returns ErrCorpusAsWork if the work folder is a corpus.
+// workFiles are names of which a work folder has at least one.
+var workFiles = []string{blocksFolder, findingsFolder, segmentsFolder, groupFolder, planFile, hashesFile, staging.Folder, lockFile}
+
+// checkWork returns ErrNotWork if the work folder has files and none of a run. Hidden files do not
+// count, since systems put them into any folder, and neither do copies of standard input.
 func (r *Run) checkWork() error {
-	isCorpus, err := corpus.IsCorpus(r.FS, r.Work)
-	if err == nil && isCorpus {
-		err = fmt.Errorf("work in %s: %w", r.Work, ErrCorpusAsWork)
+	entries, err := r.FS.ReadDir(r.Work)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	hasOther := false
+	for _, e := range entries {
+		name := e.Name()
+		if slices.Contains(workFiles, name) {
+			return nil
+		}
+		hasOther = hasOther || name[0] != '.' && path.Ext(name) != traces.SpoolSuffix
+	}
+	if err == nil && hasOther {
+		err = fmt.Errorf("work in %s: %w", r.Work, ErrNotWork)
 	}
 	return err
 }

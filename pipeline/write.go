@@ -11,6 +11,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/internal/inorder"
 	"github.com/trajectory-arena/arena/internal/slicesx"
+	"github.com/trajectory-arena/arena/internal/text"
 	"github.com/trajectory-arena/arena/pipeline/block"
 	"github.com/trajectory-arena/arena/pipeline/choose"
 	"github.com/trajectory-arena/arena/pipeline/finish"
@@ -20,6 +21,13 @@ import (
 // Summary is the summary of a finished build or import for people.
 type Summary struct {
 	Funnel []corpus.Stage
+	// Domains counts the attempts by domain, Models by the model that their source names.
+	Domains map[string]int64
+	Models  map[string]int64
+	// Warnings say what a user should know of the outcomes that the sources state.
+	Warnings []string
+	// Unread says of the first records that could not be read where they are and why.
+	Unread []string
 	// Rows counts rows by config and split, such as "sft/train".
 	Rows map[string]int64
 	// Lost counts the rows of config sft by what they lack of their trace.
@@ -87,12 +95,27 @@ func (s *session) write(ctx context.Context, shard Shard) (*Summary, error) {
 func (s *session) summary(p *plan) *Summary {
 	out := &Summary{
 		Funnel:     p.Funnel,
+		Domains:    map[string]int64{},
 		Rows:       map[string]int64{},
 		Refused:    p.Refused,
 		Collisions: p.Collisions,
 		CutFiles: slicesx.Map(p.Cut, func(cut [2]int) string {
 			return s.inputs[cut[0]].files[cut[1]].Title()
 		}),
+	}
+	all := &reports.Stated{}
+	for _, name := range slicesx.SortedKeys(p.Domains) {
+		out.Domains[name] = p.Domains[name].Attempts
+		out.Warnings = append(out.Warnings, p.Domains[name].Warnings(s.domains[name].Domain)...)
+		all.Merge(p.Domains[name])
+	}
+	out.Models = all.Models
+	for _, r := range p.Unread {
+		place := s.inputs[r.Input].files[r.File].Title()
+		if r.Line > 0 {
+			place = fmt.Sprintf("%s:%d", place, r.Line)
+		}
+		out.Unread = append(out.Unread, text.Line(place+": "+r.Reason+": "+r.Detail))
 	}
 	if slices.ContainsFunc(p.Funnel, func(st corpus.Stage) bool { return st.Dropped[reasonTop] > 0 }) {
 		out.Top = s.Config.Select.Top

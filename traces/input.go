@@ -115,6 +115,9 @@ func (input *Input) copyTo(ctx context.Context, w io.Writer) error {
 	return errors.Join(err, f.Close())
 }
 
+// SpoolSuffix ends the names of copies of standard input.
+const SpoolSuffix = ".spool"
+
 // Spool writes src to a new file in dir and makes that file the input, with its checksum.
 // The caller must remove the file at Path.
 func (input *Input) Spool(
@@ -122,7 +125,7 @@ func (input *Input) Spool(
 	src io.Reader,
 	dir string,
 ) error {
-	f, err := os.CreateTemp(dir, "stdin-*.spool")
+	f, err := os.CreateTemp(dir, "stdin-*"+SpoolSuffix)
 	if err != nil {
 		return fmt.Errorf("spool standard input: %w", err)
 	}

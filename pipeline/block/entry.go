@@ -80,6 +80,8 @@ type Head struct {
 	Model string
 	// Reward is the reward that the source declares, nil if it declares none.
 	Reward *float64
+	// Disputed reports whether another field of the source says the opposite of the reward.
+	Disputed bool
 	// Query is the SHA-256 of the customer's request. The text of the request is in the problem.
 	Query string
 	// Problem is the index of the attempt's problem, -1 if it is unknown: among the Sources of the

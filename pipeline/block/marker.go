@@ -67,14 +67,24 @@ const (
 	Equal
 )
 
+// The words for the states in which a run works on an input again.
+const (
+	againCorrupt = "corrupt"             // the finished work on the input is damaged
+	againSchema  = "schema_mismatch"     // another version of arena stored the finished work on the input
+	againConfig  = "config_mismatch"     // the program, the configuration, the judges, or the problems and items that its attempts name differ
+	againInput   = "input_mismatch"      // the input has other content
+	againUnasked = "unscored_attempts"   // a judge gave no answer on some of its attempts
+	againGuard   = "protection_mismatch" // other problems are protected: its rows are compared with them, and all else stays
+)
+
 var statusNames = [...]string{
 	Missing:        "missing",
-	Corrupt:        "corrupt",
-	SchemaMismatch: "schema_mismatch",
-	ConfigMismatch: "config_mismatch",
-	InputMismatch:  "input_mismatch",
-	Unfinished:     "unscored_attempts",
-	Unguarded:      "protection_mismatch",
+	Corrupt:        againCorrupt,
+	SchemaMismatch: againSchema,
+	ConfigMismatch: againConfig,
+	InputMismatch:  againInput,
+	Unfinished:     againUnasked,
+	Unguarded:      againGuard,
 	Equal:          "equal",
 }
 

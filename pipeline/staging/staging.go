@@ -29,8 +29,10 @@ type Area struct {
 	mu   sync.Mutex
 }
 
+// Folder is the name of the folder, in a work folder, with the temporary folders of all processes.
+const Folder = "making"
+
 const (
-	folder   = "making"
 	lockFile = "lock"
 	// installPoll is the interval at which a process tries to get the lock under which finished
 	// files are moved into the work folder. Another process holds the lock for less than a
@@ -46,7 +48,7 @@ func Open(
 	work string,
 ) (*Area, error) {
 	a := &Area{fs: fsys, work: work}
-	parent := filepath.Join(work, folder)
+	parent := filepath.Join(work, Folder)
 	if err := fsys.MkdirAll(parent); err != nil {
 		return nil, err
 	}

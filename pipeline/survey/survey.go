@@ -40,8 +40,10 @@ type Survey struct {
 // tool is what the traces show of one tool: the attempts that call it, the names of the arguments
 // that contain words, and the names of those that contain IDs.
 type tool struct {
-	// attempts counts the attempts that call the tool.
+	// attempts counts the attempts that call the tool, endings those whose last call is one of the tool
+	// without a result.
 	attempts   int
+	endings    int
 	words, ids map[string]bool
 }
 
@@ -84,10 +86,15 @@ func (s *Survey) Add(t *arena.Trace, d *arena.Dialogue) {
 		s.currencies[code]++
 	}
 	called := map[string]bool{}
+	var last *arena.Call
 	for i := range d.Turns {
 		for j := range d.Turns[i].Calls {
-			s.addCall(&d.Turns[i].Calls[j], called)
+			last = &d.Turns[i].Calls[j]
+			s.addCall(last, called)
 		}
+	}
+	if last != nil && last.Result.Kind() == arena.Absent && s.tools[last.Name] != nil {
+		s.tools[last.Name].endings++
 	}
 }
 
@@ -143,14 +150,14 @@ var (
 	endingNames    = []string{"done", "end", "exit", "finish", "submit", "terminate", "transfer_to_human", "transfer_to_human_agents"}
 )
 
-// role returns what the tool with this name probably does, judged by its name and arguments: end an
-// attempt, change something, search, or else ask for something, which says the least. It never returns RoleOpen (shows
+// role returns what the tool with this name probably does, judged by its results, name and arguments: end an
+// attempt, as in most attempts that call it its last call has no result, change something, search, or else ask for something, which says the least. It never returns RoleOpen (shows
 // one item), because the filter would count IDs opened by such a tool as invented unless results
 // have one certain form.
 func (t *tool) role(name string) domain.Role {
 	verb, _, _ := strings.Cut(strings.ToLower(name), "_")
 	switch {
-	case slices.Contains(endingNames, strings.ToLower(name)):
+	case 2*t.endings > t.attempts || slices.Contains(endingNames, strings.ToLower(name)):
 		return domain.RoleEnd
 	case slices.Contains(actingVerbs, verb):
 		return domain.RoleAct
@@ -223,12 +230,28 @@ func (s *Survey) outcome() string {
 	if len(s.errors) > 0 {
 		fmt.Fprintf(&b, "\n# errors: %s; list in agent_errors those that are the agent's own", counted(s.errors))
 	}
-	pass := 1.0
-	if len(rewards) > 0 && rewards[len(rewards)-1] > 1 {
-		pass = rewards[len(rewards)-1]
-	}
-	fmt.Fprintf(&b, "\noutcome:\n  from: declared\n  pass: %g\n  agent_errors: []\n", pass)
+	fmt.Fprintf(&b, "\noutcome:\n  from: declared\n  pass: %g\n  agent_errors: []\n", s.pass())
 	return b.String()
+}
+
+// pass returns the reward that a proposed domain calls solved: the highest one, or 1 if none is above 0.
+func (s *Survey) pass() float64 {
+	highest := 0.0
+	for reward := range s.rewards {
+		highest = max(highest, reward)
+	}
+	return cmp.Or(highest, 1)
+}
+
+// Warning returns what to correct in the outcome of a proposed domain, "" if nothing seems wrong.
+func (s *Survey) Warning() string {
+	switch {
+	case len(s.rewards) == 0:
+		return "no attempt states a reward, so that nothing says which are solved: give each its `reward` (docs/how-to/my-agents.md)"
+	case s.pass() != 1:
+		return fmt.Sprintf("outcome.pass is %g, the highest reward that was seen: correct it if a lower one means solved", s.pass())
+	}
+	return ""
 }
 
 // isPlain reports whether the name of a tool or argument can be a YAML key without quotes.

@@ -20,7 +20,7 @@ func TestEveryProposalIsADomain(t *testing.T) {
 	s := New()
 	n := 7.5
 	for _, name := range []string{"book_room", "find", "a: b", "x\n  y: {role: act}", "", "#", "9lives", strings.Repeat("n", 300)} {
-		call := arena.Call{Name: name, Arguments: `{"room_id":1,"q":"x","k: v":"z","ids":["a"]}`}
+		call := arena.Call{Name: name, Arguments: `{"room_id":1,"q":"x","k: v":"z","ids":["a"]}`, Result: "1"}
 		s.Add(&arena.Trace{Declared: &n, Error: &arena.AttemptError{Type: "a\nb: c"}}, &arena.Dialogue{Turns: []arena.Turn{{Calls: []arena.Call{call}}}})
 	}
 	d, err := domain.Parse(s.Propose("inn"))
@@ -29,6 +29,24 @@ func TestEveryProposalIsADomain(t *testing.T) {
 	}
 	if d.Tools["book_room"].Role != domain.RoleAct || d.Tools["find"].Role != domain.RoleSearch || len(d.Tools) != 3 || d.Outcome.Pass != 7.5 {
 		t.Errorf("tools %+v, pass mark %v", d.Tools, d.Outcome.Pass)
+	}
+}
+
+// TestAToolWhoseLastCallHasNoResultEnds proposes the role end for a tool whose call is the last one and
+// has no result in most attempts that call it, and for no other.
+func TestAToolWhoseLastCallHasNoResultEnds(t *testing.T) {
+	t.Parallel()
+	s := New()
+	for i := range 4 {
+		calls := []arena.Call{{Name: "run_code", Result: "1"}, {Name: "final_answer"}}
+		if i == 0 { // the attempt was cut off
+			calls = []arena.Call{{Name: "final_answer", Result: "wrong"}, {Name: "run_code"}}
+		}
+		s.Add(&arena.Trace{}, &arena.Dialogue{Turns: []arena.Turn{{Calls: calls}}})
+	}
+	d, err := domain.Parse(s.Propose("desk"))
+	if err != nil || d.Tools["final_answer"].Role != domain.RoleEnd || d.Tools["run_code"].Role != domain.RoleAct {
+		t.Errorf("%v, tools %+v", err, d.Tools)
 	}
 }
 

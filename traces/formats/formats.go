@@ -11,6 +11,8 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/trajectory-arena/arena"
 )
 
@@ -37,6 +39,9 @@ const LostNumber = lostNumber
 // files of their own.
 const LostScores = lostScores
 
+// LostOpposite is the code for a boolean that says the opposite of the reward.
+const LostOpposite = lostOpposite
+
 // Codes for content of a source that a Trace has no field for, in addition to "unread:KEY".
 const (
 	lostBranches    = "other_branches"        // what was said beside the branch or conversation that is read, as by subagents
@@ -51,6 +56,7 @@ const (
 	lostMetadata    = "metadata"              // ids, times, versions, places and costs of a program's records
 	lostEvents      = "program_events"        // what a program recorded of itself beside the conversation
 	lostReasoning   = "hidden_reasoning"      // reasoning that the provider keeps encrypted
+	lostOpposite    = "opposite_outcome"      // a boolean that says the opposite of the reward, which decides
 	lostScores      = "other_scores"          // scores beside the one that is the reward
 	lostParseError  = "parse_error"           // why a call could not be read by the tool that recorded it
 	lostSpans       = "other_spans"           // spans of tools and agents, and calls whose conversation the call that is read repeats
@@ -117,11 +123,28 @@ func (f *Format) Read(doc string, limit int) ([]Attempt, error) {
 	}
 
 	r.nameUnread(top, f.isProgramRecord)
+	r.nameOpposite(top)
 	source := arena.Source{Shape: f.Name, TextArguments: !f.Typed}
 	for i := range r.attempts {
 		r.attempts[i].finish(source)
 	}
 	return r.attempts, nil
+}
+
+// nameOpposite adds a loss to the only attempt of a document if a boolean of the document says that the
+// attempt is solved and the reward is at most 0, or that it is not and the reward is at least 1.
+func (r *reader) nameOpposite(top *value) {
+	if len(r.attempts) != 1 || r.attempt().Declared == nil {
+		return
+	}
+	reward := *r.attempt().Declared
+	for _, key := range []string{"correct", "is_correct", "passed", "resolved", "solved", "success"} {
+		kind := top.get(key).kind()
+		isDenied := kind == gjson.False && reward >= 1
+		if isDenied || kind == gjson.True && reward <= 0 {
+			r.addLoss(lostOpposite)
+		}
+	}
 }
 
 // reader collects the attempts of a document while it is read.

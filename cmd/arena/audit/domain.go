@@ -69,6 +69,9 @@ func (f *domainFlags) propose(ctx context.Context, s *cli.Streams, days []string
 		return cli.Usage(fmt.Errorf("propose a domain: %s is there and says other things", f.Out),
 			"somebody may have corrected it, and `arena domain check` measured it: give another -o, or move it away")
 	}
+	if warning := counts.Warning(); warning != "" {
+		s.Notef("warning: %s\n", warning)
+	}
 	return scan.Write(func(w io.Writer) error {
 		_, err := w.Write(proposal)
 		return err

@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
+	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/pipeline"
 	"github.com/trajectory-arena/arena/pipeline/choose"
@@ -37,18 +38,32 @@ func (f *buildFlags) printSummary(s *pipeline.Summary) {
 }
 
 // printCorpus prints the numbers of rows of a new corpus and the command that checks it.
-func printCorpus(w io.Writer, corpus string, s *pipeline.Summary) {
-	printRows(w, corpus, s.Rows)
+func printCorpus(w io.Writer, name string, s *pipeline.Summary) {
+	printRows(w, name, s.Rows)
 	if s.Top > 0 {
 		fmt.Fprintf(w, "at most %s per problem became rows; --set select.top=N changes the number\n", cli.Counted(s.Top, "attempt", "attempts"))
 	}
-	fmt.Fprintf(w, "check it with: arena verify %s\n", corpus)
+	fmt.Fprintf(w, "check it with: arena verify %s\n", name)
 }
 
-// printCounts prints the counts of records by stage, of rows by what they lack of their traces, of
-// rows of unsolved attempts, and of records by the format that is not read.
+// printCounts prints the first records that could not be read, the counts of records by stage, of
+// attempts by domain and model, of rows by what they lack of their traces, of rows of unsolved
+// attempts, and of records by the format that is not read. It warns of outcomes that are unknown or
+// seem wrong.
 func printCounts(w io.Writer, s *pipeline.Summary) {
+	for _, line := range s.Unread {
+		fmt.Fprintf(w, "not read: %s\n", line)
+	}
 	choose.PrintFunnel(w, s.Funnel)
+	if len(s.Domains) > 0 {
+		fmt.Fprintf(w, "attempts by domain: %s\n", corpus.FormatCounts(s.Domains))
+	}
+	if len(s.Models) > 1 {
+		fmt.Fprintf(w, "attempts by model: %s\n", reports.ModelsText(s.Models))
+	}
+	for _, warning := range s.Warnings {
+		fmt.Fprintf(w, "warning: %s\n", warning)
+	}
 	if s.Alike > 0 {
 		fmt.Fprintf(w, "%s a protected request in words; --same-only keeps those that ask for something else\n", cli.Counted(int(s.Alike), "attempt resembles", "attempts resemble"))
 	}

@@ -43,7 +43,7 @@ var known = []struct {
 	{pipeline.ErrNoCatalog, ExitUsage, "give --catalog FILE, or put catalog.jsonl into the day's folder"},
 	{choose.ErrEmpty, ExitFailure, "the counts above say where rows were lost; docs/reasons.md says what each word means, and what helps"},
 	{pipeline.ErrOtherDay, ExitFailure, "give another -o, or --force to replace it; a corpus of both days: name both"},
-	{pipeline.ErrCorpusAsWork, ExitUsage, "give --work an empty folder, or one that arena worked in before"},
+	{pipeline.ErrNotWork, ExitUsage, "give --work an empty folder, or one that arena worked in before"},
 	{pipeline.ErrOtherKind, ExitFailure, "give another -o, or --force to replace it"},
 	{corpus.ErrNotCorpus, ExitFailure, "give -o a new folder, an empty one, or that of a corpus to replace"},
 	{corpus.ErrUnlisted, ExitFailure, "move it out of the folder, or give another -o"},
