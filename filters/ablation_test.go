@@ -21,7 +21,7 @@ func TestAblation(t *testing.T) {
 	}
 	sets := []string{"real", "day", "cases", "set on", "left out"}
 	var days []*ablated
-	for _, day := range [][]labelled{readDay(t, shared(t, "data/axis")), readDay(t, sharedDay(t)), readDay(t, shared(t, "cases/filter/redteam")), play(setOn), play(leftOut)} {
+	for _, day := range [][]labelled{readDay(t, longtest.Shared(t, "data/axis")), readDay(t, longtest.Shared(t, "data/day")), readDay(t, longtest.Shared(t, "cases/filter/redteam")), play(setOn), play(leftOut)} {
 		days = append(days, ablate(t, day))
 	}
 	var b strings.Builder

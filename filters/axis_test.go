@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/longtest"
 )
 
 // TestAgentsOfOtherAuthors holds the axis to real trajectories, to the subnet's
@@ -17,7 +18,7 @@ func TestAgentsOfOtherAuthors(t *testing.T) {
 	honest := map[arena.Axis]int{}
 	programs := map[arena.Axis]int{}
 	sources := map[string]map[arena.Axis]int{}
-	for _, j := range judgeDay(t, readDay(t, shared(t, "data/axis"))) {
+	for _, j := range judgeDay(t, readDay(t, longtest.Shared(t, "data/axis"))) {
 		if sources[j.family] == nil {
 			sources[j.family] = map[arena.Axis]int{}
 		}

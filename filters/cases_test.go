@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/longtest"
 )
 
 // TestCasesOfAnExaminer checks small days of another author, whose right answers were written
@@ -33,7 +34,7 @@ func TestCasesOfAnExaminer(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			for _, j := range judgeDay(t, readDay(t, shared(t, filepath.Join("cases/filter", name)))) {
+			for _, j := range judgeDay(t, readDay(t, longtest.Shared(t, filepath.Join("cases/filter", name)))) {
 				if !right(j.family, &j.after) {
 					t.Errorf("%s %s is %s at %.3f", j.family, j.trace.ID, j.after.Axis, j.after.Confidence)
 				}
@@ -59,7 +60,7 @@ func TestPublicRunsOfOtherHarnesses(t *testing.T) {
 	t.Parallel()
 	type counts struct{ total, agentic, scripted int }
 	families := map[string]*counts{}
-	for _, j := range judgeDay(t, readDay(t, shared(t, "data/axis2"))) {
+	for _, j := range judgeDay(t, readDay(t, longtest.Shared(t, "data/axis2"))) {
 		c := families[j.family]
 		if c == nil {
 			c = &counts{}
@@ -105,7 +106,7 @@ func isCutLog(t *arena.Trace) bool {
 // kinds: models wrote three of them and a program the fourth.
 func TestPacksByDefault(t *testing.T) {
 	t.Parallel()
-	attempts := readTraces(t, shared(t, "cases/domains/pack"))
+	attempts := readTraces(t, longtest.Shared(t, "cases/domains/pack"))
 	day := make([]labelled, len(attempts))
 	for i, tr := range attempts {
 		family, _, _ := strings.Cut(tr.RunID, "-")

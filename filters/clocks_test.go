@@ -46,11 +46,11 @@ func TestOtherClocksChangeNoAuthor(t *testing.T) {
 		t.Skip("days under many clocks: go test -tags long")
 	}
 	t.Parallel()
-	sets := map[string][]labelled{"labelled day": readDay(t, sharedDay(t))}
+	sets := map[string][]labelled{"labelled day": readDay(t, longtest.Shared(t, "data/day"))}
 	for _, family := range []string{"honest plain", "honest native", "honest commands in brackets", "honest parallel", "replies written afterwards", "narrates"} {
 		sets["simulated"] = append(sets["simulated"], playDays(familyNamed(family), many(6000))...)
 	}
-	for _, l := range readDay(t, shared(t, "data/axis")) {
+	for _, l := range readDay(t, longtest.Shared(t, "data/axis")) {
 		author, _, _ := strings.Cut(l.family, "-")
 		sets[author] = append(sets[author], l)
 	}

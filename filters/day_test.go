@@ -16,6 +16,7 @@ import (
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/filters/habits"
+	"github.com/trajectory-arena/arena/internal/longtest"
 	"github.com/trajectory-arena/arena/traces"
 )
 
@@ -32,7 +33,7 @@ type labelled struct {
 // and recall of the axis at least 0.99 after both passes.
 func TestLabelledDay(t *testing.T) {
 	t.Parallel()
-	day := readDay(t, sharedDay(t))
+	day := readDay(t, longtest.Shared(t, "data/day"))
 	judged := judgeDay(t, day)
 	report(t, judged)
 	var tp, fp, fn int
@@ -124,25 +125,6 @@ func report(t testing.TB, judgements []judgement) {
 		r := rows[n]
 		t.Logf("%-22s n %3d agentic %3d first pass %3d both %3d score %6.2f [%.1f, %.1f]", n, r.n, r.agentic, r.before, r.after, r.score/float64(r.n), r.low, r.high)
 	}
-}
-
-// sharedDay finds the labelled conformance day by walking up.
-func sharedDay(t testing.TB) string { return shared(t, "data/day") }
-
-func shared(t testing.TB, path string) string {
-	t.Helper()
-	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for ; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
-		p := filepath.Join(dir, "..", "shared", path)
-		if _, err := os.Stat(p); err == nil {
-			return p
-		}
-	}
-	t.Skipf("needs shared/%s next to the repository", path)
-	return ""
 }
 
 // daysRead are the labelled days that a test has read; none changes their traces.

@@ -19,12 +19,12 @@ var authors = []string{"labelled day", "simulated", "webshop", "hotpot", "fever"
 
 func judgeAuthors(t *testing.T) map[string][]judgement {
 	t.Helper()
-	days := map[string][]judgement{"labelled day": judgeDay(t, readDay(t, sharedDay(t))), "simulated": append(judgeDay(t, play(setOn)), judgeDay(t, play(leftOut))...)}
-	for _, j := range judgeDay(t, readDay(t, shared(t, "data/axis"))) {
+	days := map[string][]judgement{"labelled day": judgeDay(t, readDay(t, longtest.Shared(t, "data/day"))), "simulated": append(judgeDay(t, play(setOn)), judgeDay(t, play(leftOut))...)}
+	for _, j := range judgeDay(t, readDay(t, longtest.Shared(t, "data/axis"))) {
 		author, _, _ := strings.Cut(j.family, "-")
 		days[author] = append(days[author], j)
 	}
-	for _, j := range judgeDay(t, readDay(t, shared(t, "data/axis2"))) {
+	for _, j := range judgeDay(t, readDay(t, longtest.Shared(t, "data/axis2"))) {
 		days[j.family] = append(days[j.family], j)
 	}
 	return days

@@ -6,6 +6,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/filters"
+	"github.com/trajectory-arena/arena/internal/longtest"
 )
 
 // TestGrounding checks that thoughts with prices of no result count as taken from another episode,
@@ -58,7 +59,7 @@ func guesser(r *recorder) {
 // programs, replay and table keep the minimum.
 func TestReweightingSparesModels(t *testing.T) {
 	t.Parallel()
-	judged := judgeDay(t, readDay(t, shared(t, "data/axis")))
+	judged := judgeDay(t, readDay(t, longtest.Shared(t, "data/axis")))
 	judged = append(judged, judgeDay(t, playDays(agent{"tape", days{}, false, nil, tape}, days{1000, 30}))...)
 	judged = append(judged, judgeDay(t, playDays(agent{"table", days{}, false, nil, table}, days{1000, 30}))...)
 	var first, both []filters.Scored

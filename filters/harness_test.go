@@ -10,6 +10,7 @@ import (
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/filters/evidence"
+	"github.com/trajectory-arena/arena/internal/longtest"
 )
 
 // withLog adds a proxy log to a trace: every call of a step was sent after a reply that named it,
@@ -49,7 +50,7 @@ func withLog(tr *arena.Trace, names bool) *arena.Trace {
 // tools are not a shop's, from programs, with the ready map and without.
 func TestAnyHarness(t *testing.T) {
 	t.Parallel()
-	attempts := readTraces(t, filepath.Join(shared(t, "data/real"), "tau-bench"))
+	attempts := readTraces(t, filepath.Join(longtest.Shared(t, "data/real"), "tau-bench"))
 	for _, harness := range []string{"shop", "tau-bench"} {
 		cfg := filters.Defaults()
 		cfg.Harness = harness
@@ -115,7 +116,7 @@ func TestDeclaredTools(t *testing.T) {
 // declarations of its environment pack as by the ready map, except for the tools that decide.
 func TestAnEpisodesToolsAreDeclared(t *testing.T) {
 	t.Parallel()
-	attempts := readTraces(t, filepath.Join(shared(t, "data/real"), "oro-episode"))
+	attempts := readTraces(t, filepath.Join(longtest.Shared(t, "data/real"), "oro-episode"))
 	ready := evidence.HarnessTools("envpack", nil)
 	for _, tr := range attempts {
 		got := evidence.AddDeclared(evidence.HarnessTools(evidence.Declared, nil), tr.Tools)

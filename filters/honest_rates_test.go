@@ -20,8 +20,8 @@ func TestRulesOnHonestRuns(t *testing.T) {
 		t.Skip("days of thousands of attempts: go test -tags long")
 	}
 	t.Parallel()
-	day := judgeDay(t, readDay(t, sharedDay(t)))
-	real := append(judgeDay(t, readDay(t, shared(t, "data/axis"))), judgeDay(t, readDay(t, shared(t, "data/axis2")))...)
+	day := judgeDay(t, readDay(t, longtest.Shared(t, "data/day")))
+	real := append(judgeDay(t, readDay(t, longtest.Shared(t, "data/axis"))), judgeDay(t, readDay(t, longtest.Shared(t, "data/axis2")))...)
 	sets := [...]struct {
 		name   string
 		judged []judgement

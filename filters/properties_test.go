@@ -18,7 +18,7 @@ func TestRealDaysDoNotMove(t *testing.T) {
 		t.Skip("two days five times: go test -tags long")
 	}
 	t.Parallel()
-	for _, day := range [][]labelled{readDay(t, shared(t, "data/axis")), readDay(t, sharedDay(t))} {
+	for _, day := range [][]labelled{readDay(t, longtest.Shared(t, "data/axis")), readDay(t, longtest.Shared(t, "data/day"))} {
 		want := judgeDay(t, day)
 		for name, change := range map[string]func(*arena.Trace) *arena.Trace{
 			"translated":           func(tr *arena.Trace) *arena.Trace { return rethink(tr, foreign) },
@@ -147,7 +147,7 @@ var proofs = map[string]string{"no nonce": "nonce of nobody", "results not kept"
 func TestLessEvidenceLeadsToUnknown(t *testing.T) {
 	t.Parallel()
 	f := newFilter(t)
-	attempts := readDay(t, shared(t, "data/axis"))
+	attempts := readDay(t, longtest.Shared(t, "data/axis"))
 	for _, a := range setOn {
 		attempts = append(attempts, labelled{trace: played(t, a.name), family: a.name})
 	}
@@ -180,7 +180,7 @@ func TestLessEvidenceOfDaysDecidesNothing(t *testing.T) {
 	t.Parallel()
 	days := [][]judgement{mixedDay(t)}
 	if longtest.Tests {
-		days = append(days, judgeDay(t, readDay(t, shared(t, "data/axis"))), judgeDay(t, readDay(t, sharedDay(t))))
+		days = append(days, judgeDay(t, readDay(t, longtest.Shared(t, "data/axis"))), judgeDay(t, readDay(t, longtest.Shared(t, "data/day"))))
 	}
 	for _, want := range days {
 		for i, name := range slices.Sorted(maps.Keys(less)) {

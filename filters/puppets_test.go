@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/longtest"
 )
 
 // TestPuppetsOfTheDay turns every program of the labelled day into a puppet:
@@ -14,7 +15,7 @@ import (
 func TestPuppetsOfTheDay(t *testing.T) {
 	t.Parallel()
 	var day []labelled
-	for _, l := range readDay(t, sharedDay(t)) {
+	for _, l := range readDay(t, longtest.Shared(t, "data/day")) {
 		switch l.family {
 		case "planner", "regex", "classifier", "narrator", "hybrid", "decoy", "injector":
 			if shownWhole(l.trace) {

@@ -5,13 +5,14 @@ import (
 	"testing"
 
 	"github.com/trajectory-arena/arena/filters"
+	"github.com/trajectory-arena/arena/internal/longtest"
 )
 
 // TestRealTraces checks that public traces of other authors are converted into the normal form
 // without a fault, with a JSON object as the arguments of every call.
 func TestRealTraces(t *testing.T) {
 	t.Parallel()
-	root := shared(t, "data/real")
+	root := longtest.Shared(t, "data/real")
 	f := newFilter(t)
 	for _, dir := range []string{"atif", "tau-bench", "oro-sft", "oro-episode"} {
 		attempts := readTraces(t, filepath.Join(root, dir))

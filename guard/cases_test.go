@@ -1,7 +1,6 @@
 package guard
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -9,22 +8,19 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena/guard/rows"
+	"github.com/trajectory-arena/arena/internal/longtest"
 )
 
 // TestCasesOfAnExaminer holds inputs of another author: protected requests over several turns,
 // in parts and in encodings, and in the fields of trainers.
 func TestCasesOfAnExaminer(t *testing.T) {
 	t.Parallel()
-	shared := filepath.Join("..", "..", "shared")
-	if _, err := os.Stat(shared); err != nil {
-		t.Skip("needs shared/data/shoppingbench next to the repository")
-	}
-	bankFiles, err := rows.Files(filepath.Join(shared, "data/shoppingbench"))
+	bankFiles, err := rows.Files(longtest.Shared(t, "data/shoppingbench"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	entries := readEntries(t, bankFiles, nil)
-	one := readEntries(t, []string{filepath.Join(shared, "data/shoppingbench/synthesize_product_test.jsonl")}, func(line int) bool { return line == 42 })
+	one := readEntries(t, []string{longtest.Shared(t, "data/shoppingbench/synthesize_product_test.jsonl")}, func(line int) bool { return line == 42 })
 
 	for name, c := range map[string]struct {
 		bank   []Entry
@@ -37,7 +33,7 @@ func TestCasesOfAnExaminer(t *testing.T) {
 			g := newTestGuard(t, c.bank)
 			missed := 0
 			n := 0
-			err := rows.Each(filepath.Join(shared, "cases/guard", name+".jsonl"), func(row rows.Row) error {
+			err := rows.Each(longtest.Shared(t, "cases/guard/"+name+".jsonl"), func(row rows.Row) error {
 				candidate, err := ReadCandidate(row)
 				if err != nil {
 					return err
@@ -62,7 +58,7 @@ func TestNearMissesOfAnExaminer(t *testing.T) {
 	t.Parallel()
 	g := newTestGuard(t, publicBank(t))
 	c := newTally()
-	err := rows.Each(filepath.Join(conformance(t), "../cases/guard/reworded.jsonl"), func(row rows.Row) error {
+	err := rows.Each(longtest.Shared(t, "cases/guard/reworded.jsonl"), func(row rows.Row) error {
 		candidate, err := ReadCandidate(row)
 		if err != nil {
 			return err
@@ -143,12 +139,12 @@ func readEntries(t *testing.T, files []string, keep func(line int) bool) (entrie
 // one. It reads the texts of testdata and those of shared/cases.
 func TestShortHonestRequests(t *testing.T) {
 	t.Parallel()
-	for _, folder := range []string{"testdata", filepath.Join("..", "..", "shared", "cases", "guard")} {
-		files := []string{filepath.Join(folder, "short_bank.jsonl")}
-		if _, err := os.Stat(files[0]); err != nil && folder != "testdata" {
-			continue
-		}
-		bank := readEntries(t, files, nil)
+	folders := []string{"testdata"}
+	if longtest.SharedFolder() != "" {
+		folders = append(folders, longtest.Shared(t, "cases/guard"))
+	}
+	for _, folder := range folders {
+		bank := readEntries(t, []string{filepath.Join(folder, "short_bank.jsonl")}, nil)
 		g := newTestGuard(t, bank)
 		n := 0
 		err := rows.Each(filepath.Join(folder, "short_honest.jsonl"), func(row rows.Row) error {

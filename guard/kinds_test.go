@@ -3,7 +3,6 @@ package guard
 import (
 	"encoding/base64"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -11,6 +10,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena/guard/rows"
+	"github.com/trajectory-arena/arena/internal/longtest"
 	"github.com/trajectory-arena/arena/internal/stats"
 )
 
@@ -79,7 +79,7 @@ func (c *tally) print(t *testing.T) {
 func kindsBank(t *testing.T) ([]Entry, []reworded) {
 	t.Helper()
 	bank, texts := readTexts(t, "testdata/kinds.txt")
-	if sharedData(t) != "" {
+	if longtest.SharedFolder() != "" {
 		bank = append(bank, publicBank(t)[:750-len(bank)]...)
 	}
 	return bank, texts
@@ -142,7 +142,7 @@ func sharedPairs(t *testing.T) (out []sharedPair) {
 	t.Helper()
 	foreign := []string{"zh", "th", "ar", "es", "other", "base64", "leet", "homoglyph", "zwsp", "spaced", "reversed"}
 	for _, file := range []string{"pairs.jsonl", "pairs3.jsonl"} {
-		err := rows.Each(filepath.Join(conformance(t), "leak", file), func(r rows.Row) error {
+		err := rows.Each(longtest.Shared(t, "data/leak/"+file), func(r rows.Row) error {
 			p := gjson.Parse(r.JSON)
 			s := sharedPair{kind: p.Get("kind").Str, base: p.Get("base_id").Str, text: p.Get("text").Str, isSame: p.Get("same").Bool()}
 			s.english = s.isSame && !slices.Contains(foreign, s.kind)

@@ -2,53 +2,21 @@ package guard
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena/guard/rows"
+	"github.com/trajectory-arena/arena/internal/longtest"
 )
-
-// conformance finds the folder of measured data above the package; tests that
-// need it are skipped where it is absent.
-func conformance(t testing.TB) string {
-	t.Helper()
-	if data := sharedData(t); data != "" {
-		return data
-	}
-	t.Skip("needs shared/data next to the repository: the public problems are not part of it")
-	return ""
-}
-
-func sharedData(t testing.TB) string {
-	t.Helper()
-	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for ; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
-		if data := filepath.Join(dir, "shared", "data"); isDir(data) {
-			return data
-		}
-	}
-	return ""
-}
-
-func isDir(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
-}
 
 // publicBank reads the public test problems, named by category and line.
 func publicBank(t testing.TB) []Entry {
 	t.Helper()
-	root := conformance(t)
 	var bank []Entry
 	for _, category := range []string{"product", "shop", "voucher"} {
-		err := rows.Each(filepath.Join(root, "shoppingbench", "synthesize_"+category+"_test.jsonl"), func(r rows.Row) error {
+		err := rows.Each(longtest.Shared(t, "data/shoppingbench/synthesize_"+category+"_test.jsonl"), func(r rows.Row) error {
 			c := rows.Read(r)
 			e := rowEntry(r, &c)
 			e.ID = fmt.Sprintf("%s-%d", category, r.Line)
@@ -67,7 +35,7 @@ func TestPublicPairs(t *testing.T) {
 	bank := publicBank(t)
 	g := newTestGuard(t, bank)
 	c := newTally()
-	err := rows.Each(filepath.Join(conformance(t), "leak", "pairs.jsonl"), func(r rows.Row) error {
+	err := rows.Each(longtest.Shared(t, "data/leak/pairs.jsonl"), func(r rows.Row) error {
 		p := gjson.Parse(r.JSON)
 		c.add(p.Get("kind").Str, p.Get("base_id").Str, g.Check(Candidate{Text: p.Get("text").Str}))
 		return nil
@@ -114,7 +82,7 @@ func TestSharedProductsAreFound(t *testing.T) {
 func TestPublishedSuitesAreInThePublicBank(t *testing.T) {
 	t.Parallel()
 	g := newTestGuard(t, publicBank(t))
-	files, err := rows.Files(filepath.Join(conformance(t), "real", "oro-suites"))
+	files, err := rows.Files(longtest.Shared(t, "data/real/oro-suites"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/trajectory-arena/arena/internal/longtest"
 )
 
 // slip returns a text with a typing error in up to n of its words of at least four letters: an
@@ -41,7 +43,7 @@ func slip(r *rand.Rand, text string, n int) string {
 func TestSlipsOfTheFinger(t *testing.T) {
 	t.Parallel()
 	bank, _ := readRewordings(t)
-	if sharedData(t) != "" {
+	if longtest.SharedFolder() != "" {
 		bank = publicBank(t)
 	}
 	g := newTestGuard(t, bank)

@@ -3,6 +3,8 @@ package guard
 import (
 	"strings"
 	"testing"
+
+	"github.com/trajectory-arena/arena/internal/longtest"
 )
 
 // TestHonestRequestsAreKept checks the requests of the statement against the public problems, and
@@ -11,7 +13,7 @@ func TestHonestRequestsAreKept(t *testing.T) {
 	t.Parallel()
 	banks := map[string][]Entry{}
 	banks["own"], _ = readRewordings(t)
-	if sharedData(t) != "" {
+	if longtest.SharedFolder() != "" {
 		banks["public"] = publicBank(t)
 	}
 	for name, bank := range banks {

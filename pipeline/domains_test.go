@@ -17,6 +17,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/domain"
 	"github.com/trajectory-arena/arena/guard"
+	"github.com/trajectory-arena/arena/internal/longtest"
 	"github.com/trajectory-arena/arena/judges"
 	"github.com/trajectory-arena/arena/judges/shop/gates"
 	"github.com/trajectory-arena/arena/judges/shop/steps"
@@ -268,10 +269,10 @@ func TestAnAttemptOfSeveralDomainsIsLeftOut(t *testing.T) {
 // benchmark's.
 func TestBenchmarkIsItsOwnMeasure(t *testing.T) {
 	t.Parallel()
-	day := "../../shared/data/real/tau-bench"
+	day := longtest.Shared(t, "data/real/tau-bench")
 	inputs, err := traces.Discover(day)
 	if err != nil {
-		t.Skip("needs shared/data/real/tau-bench next to the repository")
+		t.Fatal(err)
 	}
 	solved := map[bool]int{}
 	if _, err = traces.Read(t.Context(), inputs[0], traces.Defaults(), func(item traces.Item) error {
@@ -391,10 +392,7 @@ func TestBuiltInDomainsMeasureTheseVersions(t *testing.T) {
 // packs, whose agents have habits, too: only those of the shop's agents are printed.
 func TestAdaptivityIsSilentWhereItWasNotMeasured(t *testing.T) {
 	t.Parallel()
-	const packs = "../../shared/cases/domains/pack"
-	if _, err := os.Stat(packs); err != nil {
-		t.Skip("no shared cases")
-	}
+	packs := longtest.Shared(t, "cases/domains/pack")
 	r := newForeignRun(t, sampleDay, "")
 	r.Sources.Days = append(r.Sources.Days, packs)
 	build(t, r)

@@ -3,6 +3,7 @@ package pipeline_test
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -10,6 +11,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena/corpus/rows"
+	"github.com/trajectory-arena/arena/internal/longtest"
 )
 
 // TestImportAndBuildHaveTheSameLedger imports and builds the same folders: the ledger of each
@@ -24,18 +26,17 @@ func TestImportAndBuildHaveTheSameLedger(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(trials, "newer.json"), []byte(newer), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	const shared = "../../shared/"
 	for name, day := range map[string]string{
 		"trials": trials,
 		"harbor": harbor,
-		"tau":    shared + "data/real/tau-bench",
-		"packs":  shared + "cases/domains/pack",
-		"code":   shared + "cases/domains/code",
+		"tau":    "shared/data/real/tau-bench",
+		"packs":  "shared/cases/domains/pack",
+		"code":   "shared/cases/domains/code",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if _, err := os.Stat(day); err != nil {
-				t.Skip("no shared cases")
+			if part, found := strings.CutPrefix(day, "shared/"); found {
+				day = longtest.Shared(t, part)
 			}
 			r := newForeignRun(t, day, "")
 			r.Config.MaxUnreadable = 1

@@ -5,23 +5,12 @@ import (
 	"encoding/json"
 	"math"
 	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 
+	"github.com/trajectory-arena/arena/internal/longtest"
 	"github.com/trajectory-arena/arena/internal/python"
 )
-
-// shared returns the path of recorded answers of the real search server and tools, or skips the
-// test if they are missing.
-func shared(t *testing.T, elem ...string) string {
-	t.Helper()
-	path := filepath.Join(append([]string{"..", "..", "shared", "data"}, elem...)...)
-	if _, err := os.Stat(path); err != nil {
-		t.Skip("needs shared/data/" + filepath.Join(elem...) + " beside the repository")
-	}
-	return path
-}
 
 func eachLine(t *testing.T, path string, visit func([]byte)) {
 	t.Helper()
@@ -65,14 +54,14 @@ type searchCase struct {
 // answers.
 func TestSearchEqualsTheRealServer(t *testing.T) {
 	t.Parallel()
-	for _, set := range [][3]string{
-		{"day", "catalog.jsonl", "cases.jsonl"}, {"search", "wild_catalog.jsonl", "wild_cases.jsonl"},
+	for _, set := range [][2]string{
+		{"data/day/catalog.jsonl", "cases.jsonl"}, {"data/search/wild_catalog.jsonl", "wild_cases.jsonl"},
 	} {
-		t.Run(set[2], func(t *testing.T) {
+		t.Run(set[1], func(t *testing.T) {
 			t.Parallel()
-			c := openCatalog(t, shared(t, set[0], set[1]))
+			c := openCatalog(t, longtest.Shared(t, set[0]))
 			n := 0
-			eachLine(t, shared(t, "search", set[2]), func(b []byte) {
+			eachLine(t, longtest.Shared(t, "data/search/"+set[1]), func(b []byte) {
 				var want searchCase
 				if err := json.Unmarshal(b, &want); err != nil {
 					t.Fatal(err)
@@ -126,10 +115,10 @@ var allTools = []string{
 // of the real tools over the real server.
 func TestToolsReadLikeTheRealOnes(t *testing.T) {
 	t.Parallel()
-	c := openCatalog(t, shared(t, "day", "catalog.jsonl"))
+	c := openCatalog(t, longtest.Shared(t, "data/day/catalog.jsonl"))
 	tools := NewTools(Local{c, SubnetRules}, SubnetRules, allTools)
 	n := 0
-	eachLine(t, shared(t, "search", "tools.jsonl"), func(b []byte) {
+	eachLine(t, longtest.Shared(t, "data/search/tools.jsonl"), func(b []byte) {
 		line, err := python.Loads(string(b))
 		if err != nil {
 			t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/longtest"
 	"github.com/trajectory-arena/arena/traces/formats"
 )
 
@@ -18,7 +19,7 @@ import (
 // the same kind and size.
 func benchLines(b *testing.B) (lines [][]byte, size int64) {
 	b.Helper()
-	if path := findShared("day"); path != "" {
+	if longtest.SharedFolder() != "" {
 		lines = sharedLines(b, "day")
 	} else {
 		lines = madeLines(200)

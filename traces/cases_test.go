@@ -9,6 +9,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/trajectory-arena/arena/internal/longtest"
 	"github.com/trajectory-arena/arena/traces/convert"
 )
 
@@ -18,10 +19,9 @@ import (
 // the cases.
 func TestCasesOfAnExaminer(t *testing.T) {
 	t.Parallel()
-	folder := filepath.Join(filepath.Dir(shared(t, "day")), "..", "cases", "incoming")
-	files, err := filepath.Glob(filepath.Join(folder, "*.json*"))
+	files, err := filepath.Glob(filepath.Join(longtest.Shared(t, "cases/incoming"), "*.json*"))
 	if err != nil || len(files) == 0 {
-		t.Skip("needs shared/cases/incoming next to the repository")
+		t.Fatalf("no cases: %v", err)
 	}
 	golden := "testdata/cases.golden"
 	var got strings.Builder

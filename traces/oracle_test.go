@@ -255,7 +255,7 @@ func TestEveryGeneratedEnvelopeAgreesWithEncodingJSON(t *testing.T) {
 // sharedLines are all lines of all gzipped files of a generated day.
 func sharedLines(tb testing.TB, set string) (lines [][]byte) {
 	tb.Helper()
-	files, err := filepath.Glob(filepath.Join(shared(tb, set), "traces", "*", "*.gz"))
+	files, err := filepath.Glob(filepath.Join(longtest.Shared(tb, "data/"+set), "traces", "*", "*.gz"))
 	if err != nil || len(files) == 0 {
 		tb.Fatal("no traces", err)
 	}

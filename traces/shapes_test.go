@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/longtest"
 )
 
 func TestEnvelopeIsReadCompletely(t *testing.T) {
@@ -363,7 +364,7 @@ func TestRealFiles(t *testing.T) {
 		"atif": {8, ""}, "tau-bench": {200, ""}, "oro-sft": {6, ""}, "oro-episode": {1, ""},
 		"forge-agent": {0, "not_a_trace"}, "oro-suites": {0, "not_a_trace"}, "shoppingbench-products": {0, "not_a_trace"}, "yuma": {0, "not_a_trace"},
 	} {
-		traces, faults, _ := readAll(t, shared(t, filepath.Join("real", folder)), Defaults())
+		traces, faults, _ := readAll(t, longtest.Shared(t, "data/real/"+folder), Defaults())
 		if len(traces) != want.traces || want.faults == "" && len(faults) > 0 {
 			t.Errorf("%s: %d traces, faults %+v, want %d", folder, len(traces), faults, want.traces)
 		}
@@ -386,7 +387,7 @@ func TestRealFiles(t *testing.T) {
 // trajectories against the message before it.
 func TestRepeatedCallIDsKeepTheirResults(t *testing.T) {
 	t.Parallel()
-	day := shared(t, "real/tau-bench")
+	day := longtest.Shared(t, "data/real/tau-bench")
 	traces, _, _ := readAll(t, day, Defaults())
 	repeated := 0
 	for i, raw := range strings.Split(strings.TrimSpace(string(unpacked(t, filepath.Join(day, "gpt-4o-airline.jsonl.gz")))), "\n") {

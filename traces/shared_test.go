@@ -16,32 +16,6 @@ import (
 // nan lets absent numbers equal each other.
 var nan = cmpopts.EquateNaNs()
 
-// shared is a folder of the conformance data; the test skips without it.
-func shared(tb testing.TB, name string) string {
-	tb.Helper()
-	path := findShared(name)
-	if path == "" {
-		tb.Skipf("needs shared/data/%s next to the repository", name)
-	}
-	return path
-}
-
-// findShared looks for the conformance data in the folders above.
-func findShared(name string) string {
-	dir, err := os.Getwd()
-	for ; err == nil && dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
-		if path := filepath.Join(dir, "shared", "data", name); exists(path) {
-			return path
-		}
-	}
-	return ""
-}
-
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
-}
-
 // readAll reads a day with the given options.
 func readAll(tb testing.TB, day string, opt Options) (traces []*arena.Trace, faults []Fault, sum Summary) {
 	tb.Helper()

@@ -41,8 +41,8 @@ func everyShape(tb testing.TB) (attempts []*arena.Trace) {
 	episodes, _, _ := readAll(tb, "testdata/episodes", Defaults())
 	attempts = append(attempts, episodes...)
 	for _, set := range []string{"real/atif", "real/tau-bench", "real/oro-sft", "real/oro-episode", "judge"} {
-		if day := findShared(set); day != "" {
-			traces, _, _ := readAll(tb, day, Defaults())
+		if longtest.SharedFolder() != "" {
+			traces, _, _ := readAll(tb, longtest.Shared(tb, "data/"+set), Defaults())
 			for i := 0; i < len(traces); i += longtest.Pick(1, 3) {
 				attempts = append(attempts, traces[i])
 			}
@@ -104,9 +104,9 @@ func TestRoundTrip(t *testing.T) {
 // shared day it uses the day of the repository, and without the tag long every seventh attempt.
 func TestSessionsOfADayRoundTrip(t *testing.T) {
 	t.Parallel()
-	day := findShared("day")
-	if day == "" {
-		day = "../testdata/day"
+	day := "../testdata/day"
+	if longtest.SharedFolder() != "" {
+		day = longtest.Shared(t, "data/day")
 	}
 	attempts, _, _ := readAll(t, day, Defaults())
 	for _, format := range convert.Formats {

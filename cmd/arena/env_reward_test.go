@@ -18,9 +18,9 @@ import (
 // that the strict preset pays 1 for a success and 0 for a failure.
 func TestRewardIsTheScore(t *testing.T) {
 	t.Parallel()
-	day := "../../../shared/data/day"
-	if _, err := os.Stat(day); err != nil || !longtest.Tests {
-		day = "../../testdata/day"
+	day := "../../testdata/day"
+	if longtest.Tests && longtest.SharedFolder() != "" {
+		day = longtest.Shared(t, "data/day")
 	}
 	lines := func(command ...string) []gjson.Result {
 		t.Helper()

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -13,15 +12,16 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena/guard/rows"
+	"github.com/trajectory-arena/arena/internal/longtest"
 )
 
 // printedBy returns the output of a script of the shared cases, or "" without the script or Python.
 func printedBy(t *testing.T, name string) string {
 	t.Helper()
-	path := filepath.Join("../../../shared/cases/guard", name)
-	if _, err := os.Stat(path); err != nil {
+	if longtest.SharedFolder() == "" {
 		return ""
 	}
+	path := longtest.Shared(t, "cases/guard/"+name)
 	out, err := exec.Command("python3", path).Output()
 	if err != nil {
 		t.Logf("%s is not run: %v", name, err)

@@ -13,20 +13,19 @@ import (
 	"time"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/trajectory-arena/arena/internal/longtest"
 )
 
 // TestTheCasesOfServers plays the modes of a scripted server by other authors and compares each
 // with the right answer of its table.
 func TestTheCasesOfServers(t *testing.T) {
 	t.Parallel()
-	cases, err := filepath.Abs("../../../shared/cases/evaluation")
+	cases, err := filepath.Abs(longtest.Shared(t, "cases/evaluation"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	problems := filepath.Join(cases, "problems.jsonl")
-	if _, err = os.Stat(problems); err != nil {
-		t.Skip("needs shared/cases/evaluation next to the repository")
-	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0") // the only host that the server takes
 	if err != nil {
 		t.Fatal(err)
@@ -39,7 +38,7 @@ func TestTheCasesOfServers(t *testing.T) {
 	server := exec.Command("python3", "quirks.py", port, "problems.jsonl")
 	server.Dir = cases
 	if err := server.Start(); err != nil {
-		t.Skip("no Python")
+		t.Skip("there is no python3")
 	}
 	t.Cleanup(func() { _ = server.Process.Kill(); _ = server.Wait() })
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {

@@ -8,24 +8,22 @@ import (
 	"testing"
 
 	"github.com/trajectory-arena/arena/internal/dice"
+	"github.com/trajectory-arena/arena/internal/longtest"
 )
 
 const (
-	sample = "../../testdata/contest/distil/"
-	real   = "../../../shared/data/real/distil/"
+	sample    = "../../testdata/contest/distil/"
+	published = "data/real/distil" // in the folder shared
 )
 
 // replayed reads a folder of rounds and replays them.
 func replayed(t *testing.T, folder, scores string) ([]*Round, *Report) {
 	t.Helper()
-	rounds, err := ReadRounds(folder + "rounds.jsonl")
-	if os.IsNotExist(err) {
-		t.Skip("needs shared/data/real/distil next to the repository")
-	}
+	rounds, err := ReadRounds(filepath.Join(folder, "rounds.jsonl"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	states, err := ReadStates(folder + scores)
+	states, err := ReadStates(filepath.Join(folder, scores))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +71,7 @@ func TestSample(t *testing.T) {
 // and April 2026.
 func TestPublishedRounds(t *testing.T) {
 	t.Parallel()
-	rounds, r := replayed(t, real, "score_series.jsonl")
+	rounds, r := replayed(t, longtest.Shared(t, published), "score_series.jsonl")
 	students := 0
 	kls := 0
 	for _, x := range rounds {
@@ -122,7 +120,7 @@ func TestPublishedRounds(t *testing.T) {
 // noise is real: the t-test keeps its level, the margin costs power, prompts help.
 func TestSimulatedRates(t *testing.T) {
 	t.Parallel()
-	rounds, _ := replayed(t, real, "score_series.jsonl")
+	rounds, _ := replayed(t, longtest.Shared(t, published), "score_series.jsonl")
 	simulated, err := Simulate(rounds, []Rule{kl, tTest, margin, composite}, []int{40, 100, 300}, []float64{0, 0.05}, 40)
 	if err != nil || len(simulated) != 18 {
 		t.Fatalf("%d rates: %v", len(simulated), err)
@@ -393,8 +391,8 @@ func TestVersions(t *testing.T) {
 // dated six minutes before the first rule's commit.
 func TestPublishedRoundsByDate(t *testing.T) {
 	t.Parallel()
-	rounds, _ := replayed(t, real, "score_series.jsonl")
-	states, err := ReadStates(real + "score_series.jsonl")
+	rounds, _ := replayed(t, longtest.Shared(t, published), "score_series.jsonl")
+	states, err := ReadStates(filepath.Join(longtest.Shared(t, published), "score_series.jsonl"))
 	if err != nil {
 		t.Fatal(err)
 	}

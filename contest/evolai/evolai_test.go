@@ -7,19 +7,15 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/trajectory-arena/arena/internal/longtest"
 )
 
-const (
-	sample = "../../testdata/contest/evolai/log.jsonl"
-	real   = "../../../shared/data/real/sn47/gates.jsonl"
-)
+const sample = "../../testdata/contest/evolai/log.jsonl"
 
 func read(t *testing.T, path string) *Report {
 	t.Helper()
 	f, err := os.Open(path)
-	if os.IsNotExist(err) {
-		t.Skip("needs shared/data/real/sn47 next to the repository")
-	}
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +31,7 @@ func read(t *testing.T, path string) *Report {
 // that it prints.
 func TestPublishedGates(t *testing.T) {
 	t.Parallel()
-	r := read(t, real)
+	r := read(t, longtest.Shared(t, "data/real/sn47/gates.jsonl"))
 	if len(r.Gates) != 11 || r.Reproduced.Value != 1 {
 		t.Errorf("%+v", r)
 	}

@@ -16,8 +16,6 @@ import (
 	"github.com/trajectory-arena/arena/internal/longtest"
 )
 
-const real = "../../../shared/data/real/yuma/"
-
 func near(t *testing.T, name string, got, want float64) {
 	t.Helper()
 	if !(math.Abs(got-want) <= 1e-12) {
@@ -293,10 +291,8 @@ func TestChange(t *testing.T) {
 // TestLoggedEpochs reads the chain's own cases and the 256 nodes of a real subnet.
 func TestLoggedEpochs(t *testing.T) {
 	t.Parallel()
-	epochs, err := Read(real + "cases.jsonl")
-	if os.IsNotExist(err) {
-		t.Skip("needs shared/data/real/yuma next to the repository")
-	}
+	real := longtest.Shared(t, "data/real/yuma")
+	epochs, err := Read(filepath.Join(real, "cases.jsonl"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -305,7 +301,7 @@ func TestLoggedEpochs(t *testing.T) {
 		t.Errorf("%d epochs; bonds stay at %v", len(results), results[7].Bonds[3][7])
 	}
 	near(t, "node 7 when all agree", results[0].Nodes[7].Incentive, 65535./(16383+32767+49149+65535))
-	if _, err = Read(real + "metagraph_15_4769998.json"); err != nil {
+	if _, err = Read(filepath.Join(real, "metagraph_15_4769998.json")); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -45,16 +45,11 @@ func sources(t *testing.T) []string {
 	t.Helper()
 	items := []string{filepath.Join("..", "..", "pipeline", "testdata", "import"), nastyTraces(t)}
 	for _, name := range longtest.Pick([]string{"tau-bench", "atif", "oro-episode", "oro-sft"}, nil) {
-		if dir := filepath.Join("..", "..", "..", "shared", "data", "real", name); present(dir) {
-			items = append(items, dir)
+		if longtest.SharedFolder() != "" {
+			items = append(items, longtest.Shared(t, "data/real/"+name))
 		}
 	}
 	return items
-}
-
-func present(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
 }
 
 // recorded reads the conversations of a folder with code that is independent of the reader. It

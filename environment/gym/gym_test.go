@@ -11,7 +11,6 @@ import (
 	"net/http"
 	"net/http/cookiejar"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -38,9 +37,8 @@ import (
 
 // day returns the folder of problems and catalogue: the labelled day if it is available.
 func day() string {
-	const shared = "../../../shared/data/day"
-	if _, err := os.Stat(shared); err == nil {
-		return shared
+	if shared := longtest.SharedFolder(); shared != "" {
+		return filepath.Join(shared, "data", "day")
 	}
 	return "../../testdata/day"
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -12,6 +11,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena/guard/rows"
+	"github.com/trajectory-arena/arena/internal/longtest"
 )
 
 // reworded is a text made of one request, or of its template for something else.
@@ -40,8 +40,6 @@ func readRewordings(t testing.TB) (bank []Request, texts []reworded) {
 	return bank, texts
 }
 
-const data = "../../../shared/data"
-
 // public are the public test problems, by category and line.
 type public struct {
 	requests []Request
@@ -51,12 +49,9 @@ type public struct {
 
 func readPublic(t testing.TB) (p public) {
 	t.Helper()
-	if _, err := os.Stat(data); err != nil {
-		t.Skip("needs shared/data next to the repository: the public problems are not part of it")
-	}
 	p.number = map[string]int32{}
 	for _, category := range []string{"product", "shop", "voucher"} {
-		err := rows.Each(filepath.Join(data, "shoppingbench", "synthesize_"+category+"_test.jsonl"), func(r rows.Row) error {
+		err := rows.Each(longtest.Shared(t, "data/shoppingbench/synthesize_"+category+"_test.jsonl"), func(r rows.Row) error {
 			c := rows.Read(r)
 			p.number[fmt.Sprintf("%s-%d", category, r.Line)] = int32(len(p.requests))
 			p.requests = append(p.requests, Request{Text: c.Request, Terms: slices.Concat(c.Titles, c.Terms)})
@@ -93,7 +88,7 @@ func TestPublicCandidates(t *testing.T) {
 	s := x.newScratch()
 	texts := 0
 	candidates := 0
-	err := rows.Each(filepath.Join(data, "leak", "pairs.jsonl"), func(r rows.Row) error {
+	err := rows.Each(longtest.Shared(t, "data/leak/pairs.jsonl"), func(r rows.Row) error {
 		p := newProfile(slices.Clone(parse(gjson.Get(r.JSON, "text").Str)), s.reader(x.vocabulary))
 		nearest := x.candidates(p, s)
 		texts, candidates = texts+1, candidates+len(nearest)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/filters"
+	"github.com/trajectory-arena/arena/internal/longtest"
 	"github.com/trajectory-arena/arena/judges/frames"
 	"github.com/trajectory-arena/arena/judges/multiplier"
 	"github.com/trajectory-arena/arena/judges/shop/gates"
@@ -221,10 +221,7 @@ func TestHonestDaysAreNotFlagged(t *testing.T) {
 	episodes := 0
 	unpaid := 0
 	for _, family := range []string{"webshop-native", "hotpot-native", "hotpot-text", "fever-native", "fever-text", "tau-mapped"} {
-		dir := "../../../shared/data/axis/" + family
-		if _, err := os.Stat(dir); err != nil {
-			t.Skip("needs shared/data/axis next to the repository")
-		}
+		dir := longtest.Shared(t, "data/axis/"+family)
 		var passages []frames.Passage
 		var w frames.Window
 		for _, a := range readDay(t, dir) {

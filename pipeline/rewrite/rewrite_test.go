@@ -65,10 +65,8 @@ var (
 func days(t *testing.T) []string {
 	t.Helper()
 	days := []string{sampleDay}
-	if shared := filepath.Join("..", "..", "..", "shared", "data", "day"); longtest.Tests {
-		if _, err := os.Stat(shared); err == nil {
-			days = append(days, shared)
-		}
+	if longtest.Tests && longtest.SharedFolder() != "" {
+		days = append(days, longtest.Shared(t, "data/day"))
 	}
 	return days
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/trajectory-arena/arena/internal/longtest"
 	"github.com/trajectory-arena/arena/internal/model"
 )
 
@@ -110,10 +111,7 @@ func TestMisreadNativeCalls(t *testing.T) {
 // at most 1 % in the shared day.
 func TestUnparsedInProse(t *testing.T) {
 	t.Parallel()
-	files, _ := filepath.Glob("../../../shared/data/day/traces/*/*.jsonl.gz")
-	if len(files) == 0 {
-		t.Skip("needs shared/data/day next to the repository")
-	}
+	files, _ := filepath.Glob(filepath.Join(longtest.Shared(t, "data/day"), "traces", "*", "*.jsonl.gz"))
 	texts := 0
 	calls := 0
 	for _, path := range files {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/trajectory-arena/arena/internal/longtest"
 	"github.com/trajectory-arena/arena/judges/agreement"
 	"github.com/trajectory-arena/arena/judges/shop/gates"
 )
@@ -24,10 +25,7 @@ const minKappa = 0.8
 
 func TestAgreesWithSharedLabels(t *testing.T) {
 	t.Parallel()
-	dir := shared(t, "judge")
-	if dir == "" {
-		t.Skip("needs shared/data/judge next to the repository")
-	}
+	dir := longtest.Shared(t, "data/judge")
 	cases := sharedCases(t, dir)
 	report := agreementOn(t, "shared", cases)
 	t.Log("\n" + report.text)

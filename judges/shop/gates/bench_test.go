@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/longtest"
 	"github.com/trajectory-arena/arena/judges/shop/gates"
 )
 
@@ -26,7 +27,7 @@ func BenchmarkJudge(b *testing.B) {
 			}
 		}
 	}
-	files, _ := filepath.Glob(filepath.Join(shared(b, "day"), "traces", "run=*", "output.jsonl.gz"))
+	files, _ := filepath.Glob(filepath.Join(longtest.SharedFolder(), "data", "day", "traces", "run=*", "output.jsonl.gz"))
 	for _, file := range files {
 		for _, line := range lines(b, file) {
 			add(attempt(b, line))

@@ -26,8 +26,8 @@ func TestProbesNeverRaise(t *testing.T) {
 	for _, set := range sets {
 		cases = append(cases, casesOf(t, set)...)
 	}
-	if dir := shared(t, "judge"); dir != "" {
-		cases = append(cases, sharedCases(t, dir)...)
+	if longtest.SharedFolder() != "" {
+		cases = append(cases, sharedCases(t, longtest.Shared(t, "data/judge"))...)
 	}
 	before := make([]float64, len(cases))
 	for i, c := range cases {

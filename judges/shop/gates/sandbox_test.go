@@ -5,7 +5,6 @@ import (
 	"compress/gzip"
 	"encoding/json"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -89,27 +88,6 @@ func thinkOf(content string) string {
 	_, suffix, _ := strings.Cut(content, "<think>")
 	think, _, _ := strings.Cut(suffix, "</think>")
 	return strings.TrimSpace(think)
-}
-
-// shared finds a folder of the conformance data in the parent folders; it returns "" if there is
-// none.
-func shared(t testing.TB, name string) string {
-	t.Helper()
-	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for ; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
-		if path := filepath.Join(dir, "shared", "data", name); exists(path) {
-			return path
-		}
-	}
-	return ""
-}
-
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
 }
 
 // lines reads a JSONL file, which is decompressed if its name ends in .gz.

@@ -11,26 +11,10 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/longtest"
 	"github.com/trajectory-arena/arena/judges/shop/outcome"
 	"github.com/trajectory-arena/arena/traces"
 )
-
-// shared finds a file of the conformance data above the repository, or skips.
-func shared(t testing.TB, name string) string {
-	t.Helper()
-	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for ; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
-		path := filepath.Join(dir, "..", "shared", "data", name)
-		if _, err := os.Stat(path); err == nil {
-			return path
-		}
-	}
-	t.Skipf("needs shared/data/%s next to the repository", name)
-	return ""
-}
 
 func readLines(t testing.TB, path string, yield func(line string)) {
 	t.Helper()
@@ -103,7 +87,7 @@ func readCatalog(t testing.TB, path string) *outcome.Catalog {
 // TestDayScores holds every score of a labelled day against the subnet's own.
 func TestDayScores(t *testing.T) {
 	t.Parallel()
-	day := shared(t, "day")
+	day := longtest.Shared(t, "data/day")
 	want := map[string]string{}
 	readLines(t, filepath.Join(day, "scores.jsonl"), func(line string) {
 		r := gjson.Parse(line)

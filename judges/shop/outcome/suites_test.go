@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/longtest"
 	"github.com/trajectory-arena/arena/judges/shop/outcome"
 )
 
@@ -16,7 +17,7 @@ import (
 // without categories and vectors.
 func TestPublishedSuitesAreRead(t *testing.T) {
 	t.Parallel()
-	files, err := filepath.Glob(filepath.Join(shared(t, "real/oro-suites"), "*.json*"))
+	files, err := filepath.Glob(filepath.Join(longtest.Shared(t, "data/real/oro-suites"), "*.json*"))
 	if err != nil || len(files) != 6 {
 		t.Fatalf("%d suites, %v", len(files), err)
 	}
@@ -63,7 +64,7 @@ func readProblems(t *testing.T, path string) []arena.Problem {
 func TestRealVectorsAreNoUnitVectors(t *testing.T) {
 	t.Parallel()
 	titles := map[string][]float64{}
-	for _, p := range readProblems(t, filepath.Join(shared(t, "real/oro-suites"), "suite_v2.json")) {
+	for _, p := range readProblems(t, filepath.Join(longtest.Shared(t, "data/real/oro-suites"), "suite_v2.json")) {
 		for title, v := range p.TitleVectors {
 			titles[title] = v
 		}
