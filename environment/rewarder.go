@@ -1,6 +1,7 @@
 package environment
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -184,7 +185,7 @@ func (w *Rewarder) grade(ctx context.Context, a *reward.Attempt) (flag string, e
 	}
 
 	passage := frames.DecidingPassage(&j, a.Trace.Query, a.Dialogue.Turns)
-	isFrame, isMeasured := w.Frames.Check(a.Trace.ProblemID, passage)
+	isFrame, isMeasured := w.Frames.Check(cmp.Or(a.Trace.Query, a.Trace.ProblemID), passage)
 	switch {
 	case isFrame:
 		flag = FlagFramed

@@ -192,7 +192,7 @@ func (g *grouper) readBlocks(ctx context.Context, part int, out *shuffle.Store) 
 		}
 		out.Add(sampleStream, shuffle.PartitionOf(x.Agent), func(b []byte) []byte {
 			b = habits.AppendText(appendPosition(b, pos), x.Agent)
-			b = habits.AppendText(b, x.ProblemID)
+			b = habits.AppendText(b, x.Request())
 			b = habits.AppendText(b, passage)
 			b = appendInts(b, int(x.Origin))
 			return habits.AppendText(b, packed)

@@ -228,10 +228,10 @@ func TestHonestDaysAreNotFlagged(t *testing.T) {
 			j := gates.Judge(a.Trace, &a.dialogue)
 			if text := frames.DecidingPassage(&j, a.Query, a.dialogue.Turns); text != "" {
 				episodes++
-				if isFrame, _ := w.Check(a.ProblemID, text); isFrame {
+				if isFrame, _ := w.Check(a.Query, text); isFrame {
 					unpaid++
 				}
-				passages = append(passages, frames.Passage{Agent: family + a.RunID, Problem: a.ProblemID, Text: text})
+				passages = append(passages, frames.Passage{Agent: family + a.RunID, Problem: a.Query, Text: text})
 			}
 		}
 		for _, f := range frames.Flags(passages) {

@@ -18,6 +18,9 @@ const (
 	// lately is the number of the most recent passages that show whether an environment's episodes
 	// fill templates now.
 	lately = 32
+	// maxRepeats is the share, 0 to 1, of these from which passages with the wording of any earlier one at
+	// another problem show that a set of sentences is in use. Of honest agents it is at most 7 of 32.
+	maxRepeats = 0.25
 	// MinProblems is the number of problems at which a Window must have seen passages before it can tell
 	// a set of sentences from reasons: a sentence is recognised once it occurred minAlike times, and
 	// the largest sets that were tried have fifty. Passages at one problem are not compared.
@@ -35,17 +38,20 @@ type Window struct {
 
 type windowed struct {
 	problem string
-	// isFrame reports whether many earlier passages were similar.
-	isFrame  bool
+	// isFrame reports whether many earlier passages were similar, isRepeat whether one had the same
+	// wording.
+	isFrame, isRepeat bool
+
 	wordings []string
 	runs     map[string]bool
 }
 
 // Check reports whether a passage is similar to at least minShared recent passages at other
 // problems, and to the share maxShared of them, or has a wording of minAlike and of the share
-// minRepeated. If the share maxAlike of the last passages are such frames, as in a flagged day, one
-// earlier passage is enough. isMeasured reports whether the window had seen passages at MinProblems
-// problems. Check adds the passage to the window.
+// minRepeated. If the share maxAlike of the last passages are such frames, as in a flagged day, or the
+// share maxRepeats of them repeat any earlier one, one earlier passage is enough. problem identifies the
+// request, since attempts at equal requests may rightly decide alike. isMeasured reports whether the
+// window had seen passages at MinProblems problems. Check adds the passage to the window.
 func (w *Window) Check(problem, text string) (isFrame, isMeasured bool) {
 	if text == "" {
 		return false, true
@@ -72,7 +78,7 @@ func (w *Window) Check(problem, text string) (isFrame, isMeasured bool) {
 	isRepeated := repeated >= minAlike && float64(repeated) >= minRepeated*float64(others)
 	isFrame = isRepeated || alike >= minShared && float64(alike) >= maxShared*float64(others)
 	isSimilar := isFrame || repeated+alike > 0 && w.hasFrames()
-	w.recent = append(w.recent, windowed{problem, isFrame, wordings, runs})
+	w.recent = append(w.recent, windowed{problem, isFrame, repeated > 0, wordings, runs})
 	w.recent = w.recent[max(0, len(w.recent)-maxRecent):]
 	isMeasured = len(w.problems) >= MinProblems
 	if !isMeasured {
@@ -88,11 +94,13 @@ func (w *Window) addProblem(problem string) {
 	w.problems[problem] = true
 }
 
-// hasFrames reports whether at least the share maxAlike of the last passages are frames.
+// hasFrames reports whether at least the share maxAlike of the last passages are frames, or the share
+// maxRepeats of them repeat an earlier one.
 func (w *Window) hasFrames() bool {
 	last := w.recent[max(0, len(w.recent)-lately):]
-	n := slicesx.CountFunc(last, func(p *windowed) bool { return p.isFrame })
-	return float64(n) >= maxAlike*lately
+	framed := slicesx.CountFunc(last, func(p *windowed) bool { return p.isFrame })
+	repeated := slicesx.CountFunc(last, func(p *windowed) bool { return p.isRepeat })
+	return float64(framed) >= maxAlike*lately || float64(repeated) >= maxRepeats*lately
 }
 
 func (p *windowed) shares(runs map[string]bool) bool {

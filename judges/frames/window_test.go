@@ -2,6 +2,7 @@ package frames_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -67,5 +68,38 @@ func TestWindowTellsNothingBeforeItCompared(t *testing.T) {
 	}
 	if isFrame, isMeasured := w.Check("last", ""); isFrame || !isMeasured {
 		t.Error("an episode without a passage is not paid as it is")
+	}
+}
+
+// TestRepeatsShowASet holds that the second use of a sentence is found once a quarter of the last 32
+// passages were second uses, and that new sentences and equal requests stay paid.
+func TestRepeatsShowASet(t *testing.T) {
+	t.Parallel()
+	words := strings.Fields("zivok qubbe wuxil gefno jorpa xylim vukko brizz fwent dlosk pnurg tchem")
+	passage := func(i int) string {
+		return fmt.Sprintf("%s %d", strings.Join(slices.Concat(words[i%12:], words[:i%12]), " "), i)
+	}
+	var w frames.Window
+	paid := 0
+	for i := range 24 {
+		isFrame, _ := w.Check(fmt.Sprint(i), passage(i))
+		if !isFrame {
+			paid++
+		} else if i < 12+8 {
+			t.Errorf("passage %d is a frame", i)
+		}
+	}
+	if paid != 12+8 {
+		t.Errorf("%d of 24 are paid", paid)
+	}
+	if isFrame, _ := w.Check("new", "Tulmek is what they named."); isFrame {
+		t.Error("a new sentence is a frame")
+	}
+
+	var equal frames.Window
+	for i := range 24 {
+		if isFrame, _ := equal.Check(words[i%12], passage(i)); isFrame {
+			t.Errorf("passage %d repeats one at the same request only", i)
+		}
 	}
 }

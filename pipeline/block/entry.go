@@ -10,6 +10,7 @@ import (
 	"github.com/trajectory-arena/arena/filters/habits"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/guard/minhash"
+	"github.com/trajectory-arena/arena/internal/digest"
 	"github.com/trajectory-arena/arena/judges/shop/probe"
 )
 
@@ -96,6 +97,15 @@ type Head struct {
 	// OneIn is the number of attempts that the attempt was drawn from for grading, since it cannot
 	// become a row: its grade stands for as many. It is 0 for all other attempts.
 	OneIn int
+}
+
+// Request identifies what the attempt was asked for: the hash of its request, or the problem's ID if it
+// has none. Problems of several IDs may have one request.
+func (h *Head) Request() string {
+	if h.Query == digest.SHA256(nil) {
+		return h.ProblemID
+	}
+	return h.Query
 }
 
 // Fault is the reason why a record could not be read.

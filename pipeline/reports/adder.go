@@ -81,7 +81,7 @@ func (a *Adder) Add(x *block.Entry, d choose.Decision) {
 	if x.HasDialogue {
 		a.passages = append(a.passages, frames.Passage{
 			Agent:   x.Agent,
-			Problem: x.ProblemID,
+			Problem: x.Request(),
 			Text:    x.Passage,
 			Origin:  x.Origin,
 		})
