@@ -130,19 +130,20 @@ var errFound = errors.New("found")
 func (d *judgeDay) explain(ctx context.Context, days []string) error {
 	var found *arena.Trace
 	var judgement arena.Judgement
-	var origin arena.Origin
-	agents := newClients()
+	var own evidence
+	agents := clients{}
 	err := d.attempts(ctx, days, func(t *arena.Trace) (err error) {
 		dialogue := filters.Normalise(t)
 		thinking := filters.MeasureThinking(t, &dialogue)
-		agents.add(filters.AgentOf(t.Agent, t.RunID), t.RecordSHA256, thinking.Origin)
+		e := evidenceOf(t, &thinking)
+		agents.add(t.ID, e)
 		if found != nil || t.ID != d.flags.explain {
 			return nil
 		}
 		found = t
-		origin = thinking.Origin
+		own = e
 		judgement, err = d.judgeAttempt(ctx, t, &dialogue, &thinking)
-		if judgement.Outcome == arena.JudgeScored && judges.IsUndecided(origin, true) {
+		if judgement.Outcome == arena.JudgeScored && judges.IsUndecided(own.origin, true) {
 			return err
 		}
 		return cmp.Or(err, errFound)
@@ -155,7 +156,7 @@ func (d *judgeDay) explain(ctx context.Context, days []string) error {
 			fmt.Errorf("no attempt %q in %s", d.flags.explain, strings.Join(days, " ")),
 			"an ID is RUN/PROBLEM: eval_run_id and problem_id of a line of `arena judge`",
 		)
-	case err == nil && agents.isUndecided(filters.AgentOf(found.Agent, found.RunID), origin):
+	case err == nil && judges.IsUndecided(own.origin, agents.adding()[own.agent]):
 		judgement = judges.Undecided(judgement)
 	}
 	words, err := d.walk(found, &judgement)

@@ -93,7 +93,7 @@ func (d *judgeDay) inOrder(
 	read := func(ctx context.Context, emit func(*arena.Trace) error) error {
 		return d.attempts(ctx, days, emit)
 	}
-	r := release{clients: newClients(), write: func(j *judged) error {
+	r := release{clients: clients{}, write: func(j *judged) error {
 		tally.count(j)
 		if _, err := w.Write(j.line); err != nil {
 			return fmt.Errorf("write judgements: %w", err)
@@ -107,10 +107,9 @@ func (d *judgeDay) inOrder(
 // labels of its steps if --steps is set, and line, the JSON line to print.
 type judged struct {
 	arena.StepJudgement
+	evidence
+	id        string
 	judgeable bool
-	agent     string
-	record    string // the hash of the attempt's record
-	origin    arena.Origin
 	// withheld is the result without the grade, nil if nothing can withhold it.
 	withheld *judged
 	// stopped is the limit, such as the budget, at which the requests ended, nil if there was none.
@@ -125,7 +124,7 @@ func (d *judgeDay) one(ctx context.Context, t *arena.Trace) (*judged, error) {
 	defer d.progress.Attempt()
 	dialogue := filters.Normalise(t)
 	thinking := filters.MeasureThinking(t, &dialogue)
-	j := &judged{agent: filters.AgentOf(t.Agent, t.RunID), record: t.RecordSHA256, origin: thinking.Origin}
+	j := &judged{id: t.ID, evidence: evidenceOf(t, &thinking)}
 	switch {
 	case !d.isMeasured(t, &dialogue):
 		j.Judgement = judges.NotMeasured(d.identity().Name)

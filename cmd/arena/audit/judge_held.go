@@ -5,36 +5,48 @@ import (
 	"strings"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/judges"
 	"github.com/trajectory-arena/arena/judges/frames"
 )
 
-// clients counts each agent's attempts by who wrote their thinking. Like a build, it counts no record
-// twice.
-type clients struct {
-	origins map[string]*frames.Origins
-	records map[string]bool
+// clients counts each agent's attempts by who wrote their thinking. As a build does, it counts of several
+// records with the ID of one attempt the one that filters.CompareCopies puts first.
+type clients map[string]evidence
+
+// evidence is what one attempt shows about its agent's client.
+type evidence struct {
+	record, agent string
+	origin        arena.Origin
 }
 
-func newClients() clients {
-	return clients{map[string]*frames.Origins{}, map[string]bool{}}
+func evidenceOf(t *arena.Trace, thinking *filters.Thinking) evidence {
+	return evidence{t.RecordSHA256, filters.AgentOf(t.Agent, t.RunID), thinking.Origin}
 }
 
-func (c *clients) add(agent, record string, origin arena.Origin) {
-	if c.records[record] {
+func (c clients) add(id string, e evidence) {
+	counted, ok := c[id]
+	if ok && filters.CompareCopies([]byte(counted.record), counted.agent, []byte(e.record), e.agent) <= 0 {
 		return
 	}
-	c.records[record] = true
-	o := c.origins[agent]
-	if o == nil {
-		o = &frames.Origins{}
-		c.origins[strings.Clone(agent)] = o // agent may be a part of its record
-	}
-	o.Add(origin)
+	e.agent = strings.Clone(e.agent) // it may be a part of its record
+	c[strings.Clone(id)] = e
 }
 
-func (c *clients) isUndecided(agent string, origin arena.Origin) bool {
-	return judges.IsUndecided(origin, c.origins[agent].AreAdding())
+// adding returns the agents whose clients add sentences to most attempts.
+func (c clients) adding() map[string]bool {
+	origins := map[string]*frames.Origins{}
+	for _, e := range c {
+		if origins[e.agent] == nil {
+			origins[e.agent] = &frames.Origins{}
+		}
+		origins[e.agent].Add(e.origin)
+	}
+	adding := map[string]bool{}
+	for agent, o := range origins {
+		adding[agent] = o.AreAdding()
+	}
+	return adding
 }
 
 // release writes judgements in their order. It holds the first one whose grade the rest of the days may
@@ -46,7 +58,7 @@ type release struct {
 }
 
 func (r *release) take(j *judged) error {
-	r.clients.add(j.agent, j.record, j.origin)
+	r.clients.add(j.id, j.evidence)
 	if len(r.held) == 0 && j.withheld == nil {
 		return r.write(j)
 	}
@@ -61,6 +73,7 @@ func (r *release) take(j *judged) error {
 // slim removes all that neither the line nor the counts need. Quotations are parts of the record, and
 // would keep the whole of it in memory.
 func (j *judged) slim() {
+	j.id = strings.Clone(j.id)
 	j.agent = strings.Clone(j.agent)
 	j.StepJudgement = arena.StepJudgement{Judgement: arena.Judgement{
 		Outcome: j.Outcome,
@@ -72,6 +85,7 @@ func (j *judged) slim() {
 // finish writes the judgements that are held. err is the error with which reading or judging ended, nil
 // if all was read. After an error, it leaves out those whose grades the rest might withhold, and says so.
 func (r *release) finish(err error) error {
+	adding := r.clients.adding()
 	open := 0
 	for _, j := range r.held {
 		switch {
@@ -79,7 +93,7 @@ func (r *release) finish(err error) error {
 		case err != nil:
 			open++
 			continue
-		case r.clients.isUndecided(j.agent, j.origin):
+		case judges.IsUndecided(j.origin, adding[j.agent]):
 			j = j.withheld
 		}
 		if writeErr := r.write(j); writeErr != nil {
