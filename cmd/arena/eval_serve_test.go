@@ -170,6 +170,17 @@ func TestAServerThatDoesNotGetReady(t *testing.T) {
 	}
 }
 
+// TestASlowServerIsAwaitedWithALine says after some seconds what the run waits for, and which flag limits it.
+func TestASlowServerIsAwaitedWithALine(t *testing.T) {
+	t.Parallel()
+	args := servedArgs(t, []string{"one"}, loopback.Free(t), "", filepath.Join(t.TempDir(), "run"), "--serve-timeout", "4s")
+	args[2] = "exec sleep 600"
+	_, _, words := arenaRun(args...)
+	if !strings.Contains(words, "waiting for the server of --serve to answer at http://127.") || !strings.Contains(words, "for up to 4s (--serve-timeout); it writes to ") {
+		t.Error(words)
+	}
+}
+
 // serverLog returns the log of a run's model server so far.
 func serverLog(run string) string {
 	b, _ := os.ReadFile(filepath.Join(run, student.ServerLog)) // the file may not exist yet

@@ -127,7 +127,7 @@ func TestServersAreNamedInTheirOwnWords(t *testing.T) {
 		"short context":        {server: saying(400, tooLong), code: 1, words: []string{"maximum context length is 512", "--max-model-len"}},
 		"another program":      {server: saying(200, "<html>It works!</html>"), args: "--retries 0", code: 1, words: []string{"what is no chat completion", "not JSON"}},
 		"always 500":           {server: saying(500, "CUDA error: device-side assert"), args: "--retries 0", code: 1, words: []string{"(status 500): CUDA error"}},
-		"always busy":          {server: saying(429, "slow down"), args: "--retries 0 --wait-for-server 1s", code: 1, words: []string{"waiting for http", "(status 429): slow down"}},
+		"always busy":          {server: saying(429, "slow down"), args: "--retries 0 --wait-for-server 1s", code: 1, words: []string{"to answer, for up to 1s (--wait-for-server)", "(status 429): slow down"}},
 		"hangs":                {server: silent, args: "--retries 0 --timeout 200ms", code: 1, words: []string{"no reply within the time-out"}},
 		"breaks in the middle": {server: first(1, solving(), saying(500, "CUDA out of memory")), args: "--retries 0", code: 3, words: []string{"no result     nothing was scored: 2 of 2", "2 http_500: CUDA out of memory"}},
 		"loses the key":        {server: first(4, solving(), saying(401, "the key has expired")), args: "--concurrency 1", code: 1, words: []string{"the run is not finished", "(status 401): the key has expired", "renew the key"}},

@@ -15,6 +15,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus/where"
 	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/guard"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/internal/stats"
 	"github.com/trajectory-arena/arena/judges/shop/gates"
 )
@@ -120,7 +121,7 @@ func (l *Ledger) Argue(index int) *Argument {
 	if j := a.Judgement; j != nil {
 		a.judged(j)
 	}
-	if x := a.Leak; x != nil {
+	if x := a.Leak; x != nil && a.Unasked == "" {
 		a.Near = &Near{
 			Problem: x.Match,
 			Texts:   cmp.Or(l.protected[x.Match], l.protected[l.clusters[x.Match]]),
@@ -182,11 +183,14 @@ func way(line *where.Line) float64 {
 
 // unasked returns the reason why an explanation shows no findings of the guard (which detects
 // held-out problems) on an attempt: the guard was not run on it, because it runs last and only on
-// attempts that may become rows, or the findings are secret. It returns "" if findings are shown.
+// attempts that may become rows, the attempt's own problem is held out, or the findings are secret. It returns "" if findings are shown.
 func (l *Ledger) unasked(a *Argument) string {
 	switch x := a.Attempt; {
 	case l.protected == nil:
 		return "what it found is not told outside"
+	case len(l.heldOut[x.Cluster]) > 0:
+		texts := slicesx.Map(strings.Split(l.protected[x.Cluster], "\n"), shorten)
+		return fmt.Sprintf("its problem is in a cluster with %s, which is held out; the cluster asks: %s", strings.Join(l.heldOut[x.Cluster], ", "), strings.Join(texts, " | "))
 	case a.Leak != nil:
 	case x.Cluster == "":
 		return "not asked: its problem is not known"

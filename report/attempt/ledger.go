@@ -53,6 +53,8 @@ type Ledger struct {
 	// clusters to the part of the corpus that may contain them, such as train.
 	clusters, protected map[string]string
 	pools               map[string]guard.Pool
+	// heldOut maps clusters to the ids of their problems that files of held-out problems name.
+	heldOut map[string][]string
 }
 
 // Rules is the part of a build's configuration that decides about attempts.
@@ -192,6 +194,7 @@ func (l *Ledger) readLeaks() error {
 func (l *Ledger) readBank() error {
 	l.protected = map[string]string{}
 	l.pools = map[string]guard.Pool{}
+	l.heldOut = map[string][]string{}
 	b, err := corpus.ReadFile(l.fsys, filepath.Join(l.dir, "bank.json"), maxReport)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -205,6 +208,7 @@ func (l *Ledger) readBank() error {
 	}
 	for _, c := range bank.Clusters {
 		l.pools[c.ID] = c.Pool
+		l.heldOut[c.ID] = c.HeldOut
 		for _, id := range append(c.HeldOut, c.ID) {
 			l.protected[id] = strings.Join(c.Texts, "\n")
 		}

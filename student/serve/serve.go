@@ -31,6 +31,8 @@ type Config struct {
 	// Ready is the maximum time until the server answers, Grace the maximum time from the signal to
 	// end until it has ended.
 	Ready, Grace time.Duration
+	// Waiting is called once if the server has not answered after some seconds.
+	Waiting func()
 }
 
 // Server is a running model server.
@@ -142,7 +144,12 @@ func (s *Server) lastWords() string {
 // Wait waits until the server answers. It returns an error if the server ends before that or takes
 // longer than Config.Ready.
 func (s *Server) Wait(ctx context.Context) error {
-	const every = 250 * time.Millisecond
+	const (
+		every = 250 * time.Millisecond
+		quiet = 3 * time.Second
+	)
+	started := time.Now()
+	waiting := s.config.Waiting
 	ready, cancel := context.WithTimeout(ctx, s.config.Ready)
 	defer cancel()
 	tick := time.NewTicker(every)
@@ -160,6 +167,10 @@ func (s *Server) Wait(ctx context.Context) error {
 			}
 			return fmt.Errorf("wait for model server: no good answer at %s within %s; %s", s.config.Base, s.config.Ready, s.lastWords())
 		case <-tick.C:
+		}
+		if waiting != nil && time.Since(started) >= quiet {
+			waiting()
+			waiting = nil
 		}
 	}
 }

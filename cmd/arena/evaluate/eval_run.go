@@ -196,7 +196,7 @@ func (f *Flags) playServed(
 ) (summary *evaluation.Summary, err error) {
 	var server *serve.Server
 	if f.serve != "" {
-		if server, err = f.startServer(ctx); err != nil {
+		if server, err = f.startServer(ctx, w.streams); err != nil {
 			return nil, err
 		}
 		defer wrong.Close(&err, server.Stop)

@@ -31,10 +31,15 @@ import (
 // serveGrace is the time that a model server has to stop before it is killed.
 const serveGrace = 20 * time.Second
 
-func (f *Flags) startServer(ctx context.Context) (*serve.Server, error) {
+func (f *Flags) startServer(ctx context.Context, s *cli.Streams) (*serve.Server, error) {
+	base := f.Asked.URLs[0]
+	log := filepath.Join(f.Out, student.ServerLog)
 	server, err := serve.Start(serve.Config{
-		Command: f.serve, LogPath: filepath.Join(f.Out, student.ServerLog), Base: f.Asked.URLs[0], Key: os.Getenv(f.keyEnv),
+		Command: f.serve, LogPath: log, Base: base, Key: os.Getenv(f.keyEnv),
 		Ready: f.serveReady, Grace: serveGrace,
+		Waiting: func() {
+			s.Notef("waiting for the server of --serve to answer at %s, for up to %s (--serve-timeout); it writes to %s\n", model.PublicURL(base), f.serveReady, log)
+		},
 	})
 	if err != nil {
 		return nil, cli.Failed(err, "give the server another port, or evaluate the one that listens without --serve")
@@ -192,7 +197,7 @@ func (f *Flags) askEndpoint(
 	return preflight.Ask(ctx, preflight.Question{
 		Base: base, Key: c.Key, Words: words, Model: f.Played.Model, Template: run.Environment.Template, Pool: pool, Patience: f.Asked.Patience,
 		Waiting: func(words string) {
-			s.Notef("waiting for %s for up to %s: %s\n", model.PublicURL(base), f.Asked.Patience, words)
+			s.Notef("waiting for %s to answer, for up to %s (--wait-for-server): %s\n", model.PublicURL(base), f.Asked.Patience, words)
 		},
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -22,12 +23,16 @@ import (
 	"github.com/trajectory-arena/arena/corpus/trainers"
 	"github.com/trajectory-arena/arena/corpus/where"
 	"github.com/trajectory-arena/arena/internal/digest"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
 // sideBySide is the default limit of how many formats one export writes at the same time. It is
 // larger than the number of formats, so that the corpus is read only once for all of them.
 const sideBySide = 16
+
+// allProfiles is the value of --profile for every profile whose rows the corpus has.
+const allProfiles = "all"
 
 type exportFlags struct {
 	// opt lacks the settings that depend on files, such as the tokenizer.
@@ -57,7 +62,7 @@ func NewExport(s *cli.Streams) *cobra.Command {
 			return runExport(c, s, args[0], &f)
 		})
 	flags := c.Flags()
-	flags.StringSliceVarP(&f.profiles, "profile", "p", nil, "format to write; may be repeated; all for every one")
+	flags.StringSliceVarP(&f.profiles, "profile", "p", nil, "format to write; may be repeated; all for every one of whose rows the corpus has some")
 	f.target.Replacing(c)
 	cli.Jobs(c, &f.workers, "formats written side by side from one reading of the corpus; fewer take less memory")
 	flags.Int64Var(&f.opt.MaxTokens, "max-tokens", 0, "drop attempts with more tokens; 0 keeps all")
@@ -113,6 +118,9 @@ func (f *exportFlags) export(
 	if err != nil {
 		return cli.CorpusError(corpus.Disk{}, corpusDir, err)
 	}
+	if slices.Equal(f.profiles, []string{allProfiles}) {
+		profiles = f.withRows(s, source.Manifest, profiles)
+	}
 	opt, err := f.options(ctx, corpusDir)
 	if err != nil {
 		return err
@@ -128,17 +136,11 @@ func (f *exportFlags) export(
 		return err
 	}
 	cli.LimitHeap(cli.HeapLimit)
-	bytes := int64(0)
-	for _, file := range source.Manifest.Files {
-		if file.Rows != nil && slices.ContainsFunc(profiles, func(p export.Profile) bool { return p.Source == file.Profile }) {
-			bytes += file.Bytes
-		}
-	}
 	progress := cli.Verbosity{Quiet: f.quiet}.Progress(s)
 	fsys := cli.Watched(
 		corpus.Disk{},
 		[]string{corpusDir},
-		progress.Reading("export", bytes),
+		progress.Reading("export", bytesToRead(source.Manifest, profiles)),
 	)
 	counts, err := export.Run(
 		ctx,
@@ -210,12 +212,7 @@ func forecastExport(
 	profiles []export.Profile,
 ) {
 	for _, p := range profiles {
-		rows := int64(0)
-		for _, file := range m.Files {
-			if file.Profile == p.Source && file.Rows != nil {
-				rows += *file.Rows
-			}
-		}
+		rows := countRows(m, p.Source)
 		s.Notef(
 			"%s, from %s of profile %s: %s\n",
 			p.Name,
@@ -224,6 +221,51 @@ func forecastExport(
 			p.Doc,
 		)
 	}
+}
+
+// bytesToRead returns the size in bytes of the files that are read for profiles.
+func bytesToRead(m *corpus.Manifest, profiles []export.Profile) int64 {
+	bytes := int64(0)
+	for _, file := range m.Files {
+		if file.Rows != nil && slices.ContainsFunc(profiles, func(p export.Profile) bool { return p.Source == file.Profile }) {
+			bytes += file.Bytes
+		}
+	}
+	return bytes
+}
+
+// countRows returns the number of rows of a profile in a corpus.
+func countRows(m *corpus.Manifest, profile string) int64 {
+	rows := int64(0)
+	for _, file := range m.Files {
+		if file.Profile == profile && file.Rows != nil {
+			rows += *file.Rows
+		}
+	}
+	return rows
+}
+
+// withRows returns the profiles that are made from rows that the corpus has, and prints which it leaves
+// out. A corpus with rows of no profile leaves out none, so that the counts say that nothing was written.
+func (f *exportFlags) withRows(s *cli.Streams, m *corpus.Manifest, profiles []export.Profile) []export.Profile {
+	absent := map[string][]string{}
+	kept := slices.DeleteFunc(slices.Clone(profiles), func(p export.Profile) bool {
+		isAbsent := countRows(m, p.Source) == 0
+		if isAbsent {
+			absent[p.Source] = append(absent[p.Source], p.Name)
+		}
+		return isAbsent
+	})
+	if len(kept) == 0 {
+		return profiles
+	}
+	if f.quiet {
+		return kept
+	}
+	for _, source := range slicesx.SortedKeys(absent) {
+		s.Notef("left out: %s, which are made from rows of profile %s: the corpus has none (--profile NAME writes one nevertheless)\n", strings.Join(absent[source], ", "), source)
+	}
+	return kept
 }
 
 func (f *exportFlags) options(ctx context.Context, corpusDir string) (opt *export.Options, err error) {
@@ -268,7 +310,7 @@ func chosenProfiles(names []string) ([]export.Profile, error) {
 		return nil, cli.Misuse("export needs a format", "give --profile; `arena list profiles` lists them")
 	}
 	profiles := export.All()
-	if len(names) == 1 && names[0] == "all" {
+	if slices.Equal(names, []string{allProfiles}) {
 		return profiles, nil
 	}
 	for _, name := range names {
