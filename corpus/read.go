@@ -1,7 +1,6 @@
 package corpus
 
 import (
-	"bufio"
 	"cmp"
 	"errors"
 	"fmt"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
+	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus/shard"
 	"github.com/trajectory-arena/arena/internal/digest"
 )
@@ -210,7 +210,8 @@ func (m *Manifest) Describe(out io.Writer) {
 }
 
 // VisitTexts calls visit for every text of a file of a corpus: the strings of a Parquet file, or
-// the lines of any other file. where is the name of the file with the number of the row or line.
+// the lines of any other file, without surrounding blanks. where is the name of the file with the
+// number of the row or line. It returns an error for a line of more than 256 MiB.
 func VisitTexts(
 	fsys FS,
 	dir, rel string,
@@ -260,24 +261,22 @@ func visitParquetTexts(
 	})
 }
 
+// maxLineBytes is the maximum size in bytes of a line that is read. In a compressed file of a few
+// KB, a line can be larger than the memory.
+const maxLineBytes = 256 << 20
+
 func visitLines(
 	r io.Reader,
 	rel string,
 	visit func(where, text string) error,
 ) error {
-	lines := bufio.NewReader(r)
-	for n := 1; ; n++ {
-		line, err := lines.ReadString('\n')
-		if line != "" {
-			if visitErr := visit(fmt.Sprintf("%s, line %d", rel, n), line); visitErr != nil {
-				return visitErr
-			}
-		}
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
+	for line, err := range arena.Lines(r, maxLineBytes) {
 		if err != nil {
+			return fmt.Errorf("read %s: %w", rel, err)
+		}
+		if err = visit(fmt.Sprintf("%s, line %d", rel, line.Number), string(line.Text)); err != nil {
 			return err
 		}
 	}
+	return nil
 }

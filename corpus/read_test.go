@@ -5,8 +5,10 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
+	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/trajectory-arena/arena/corpus"
@@ -90,5 +92,23 @@ func TestAnEarlierVersionsTableIsRead(t *testing.T) {
 	ok(t, parquet.WriteFile(path, []later{{Name: "a"}}))
 	if err := corpus.ReadRows(corpus.Disk{}, path, func(*earlier) error { return nil }); err == nil {
 		t.Error("a later version's file is read without its column")
+	}
+}
+
+// TestALineIsReadWithinALimit reads a file of a few KB that decompresses to one line of 4 GiB, of which
+// only the permitted part is read.
+func TestALineIsReadWithinALimit(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	encoder, err := zstd.NewWriter(nil)
+	ok(t, err)
+	frame := encoder.EncodeAll(bytes.Repeat([]byte{'a'}, 8<<20), nil)
+	ok(t, os.WriteFile(filepath.Join(dir, "x.jsonl.zst"), bytes.Repeat(frame, 512), 0o600))
+	err = corpus.VisitTexts(corpus.Disk{}, dir, "x.jsonl.zst", func(where, _ string) error {
+		t.Errorf("read %s", where)
+		return nil
+	})
+	if err == nil || !strings.Contains(err.Error(), "x.jsonl.zst: line 1: longer than") {
+		t.Errorf("error %v", err)
 	}
 }
