@@ -27,7 +27,7 @@ type facts struct {
 	// recommended are the products of the last recommendation.
 	recommended []string
 	// named counts the different product ids in calls, invented those of them that no tool result
-	// had shown before the call.
+	// had shown before the call. Ids that no result has shown are not counted after a lost result.
 	named    int
 	invented int
 	// recommendsUnshown reports whether the last recommendation names a product that no tool result
@@ -97,13 +97,20 @@ func (f *facts) addCall(c arena.Call) {
 			continue
 		}
 		f.namedIDs[id] = true
-		f.named++
-		if !f.isShown(id) {
+		switch {
+		case f.isShown(id):
+			f.named++
+		case !f.lacksResult: // a lost result may have shown it
+			f.named++
 			f.invented++
 		}
 	}
+	result := gjson.Parse(string(c.Result))
+	if result.Type == gjson.Null {
+		f.lacksResult = true
+	}
 	if f.attempt.Domain != nil {
-		f.seen = append(f.seen, gjson.Parse(string(c.Result)).String())
+		f.seen = append(f.seen, result.String())
 		return
 	}
 	if recommended := shopcalls.AnswerIDs(c); len(recommended) > 0 {
@@ -115,10 +122,6 @@ func (f *facts) addCall(c arena.Call) {
 		f.queries = append(f.queries, q.Str)
 	}
 
-	result := gjson.Parse(string(c.Result))
-	if result.Type == gjson.Null {
-		f.lacksResult = true
-	}
 	inResult := map[string]bool{}
 	addProducts(result, inResult, maxDepth)
 	for id := range inResult {

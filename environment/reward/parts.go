@@ -89,7 +89,7 @@ var parts = []Part{
 	},
 	{
 		Name: partInvented, Low: 0, High: 1, measure: measureInvented,
-		Formula: "share of the ids named in calls that no tool had shown before",
+		Formula: "share of the ids named in calls that no tool had shown before; after a lost result, shown ids alone count",
 	},
 	{
 		Name: partUnreadable, Low: 0, High: 1, measure: measureUnreadable,

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/domain"
 	"github.com/trajectory-arena/arena/environment/reward"
 )
 
@@ -157,15 +158,33 @@ func TestRecalledProductsAreUnshown(t *testing.T) {
 		flagged bool
 		total   float64
 	}{
-		"found":    {[]arena.Call{call("find_product", `{"q":"lamp"}`, results), recommend}, false, 1},
-		"recalled": {[]arena.Call{view, recommend}, true, 1},
-		"lost":     {[]arena.Call{call("find_product", `{"q":"lamp"}`, "null"), recommend}, false, 1},
-		"repeated": {[]arena.Call{call("find_product", `{"q":"lamp"}`, results), call("find_product", `{"q":" lamp  "}`, results), recommend}, false, 1 + 1.0/3},
+		"found":                  {[]arena.Call{call("find_product", `{"q":"lamp"}`, results), recommend}, false, 1},
+		"recalled":               {[]arena.Call{view, recommend}, true, 1},
+		"lost":                   {[]arena.Call{call("find_product", `{"q":"lamp"}`, "null"), recommend}, false, 0},
+		"recalled before a loss": {[]arena.Call{view, call("find_product", `{"q":"lamp"}`, ""), recommend}, false, 1},
+		"repeated":               {[]arena.Call{call("find_product", `{"q":"lamp"}`, results), call("find_product", `{"q":" lamp  "}`, results), recommend}, false, 1 + 1.0/3},
 	} {
 		d := &arena.Dialogue{Turns: []arena.Turn{{Calls: c.calls}}}
 		r := weights.Reward(&reward.Attempt{Trace: &arena.Trace{}, Dialogue: d, Problem: &arena.Problem{Rewards: []arena.Reward{{ProductID: "7"}}}})
 		if slices.Contains(r.Flags, reward.FlagUnshown) != c.flagged || r.Total != c.total {
 			t.Errorf("%s: %v, flags %v", name, r.Components, r.Flags)
+		}
+	}
+}
+
+// TestInventedIDsInAnotherDomain holds that an id which a result has shown is not invented, and that a
+// lost result is no evidence either way.
+func TestInventedIDsInAnotherDomain(t *testing.T) {
+	t.Parallel()
+	desk := &domain.Domain{Tools: map[string]domain.Tool{"close": {IDs: []string{"ticket"}}}}
+	for result, want := range map[string]float64{`"TK-77 is open"`: 0, `"TK-12 is open"`: 1, `""`: 1, "null": 0, "": 0} {
+		d := &arena.Dialogue{Turns: []arena.Turn{{Calls: []arena.Call{
+			{Name: "find", Arguments: "{}", Result: arena.Raw(result)},
+			{Name: "close", Arguments: `{"ticket":"TK-77"}`, Result: `"closed"`},
+		}}}}
+		r := reward.Weights{"invented_ids": 1}.Reward(&reward.Attempt{Trace: &arena.Trace{}, Dialogue: d, Problem: &arena.Problem{Query: "close it"}, Domain: desk})
+		if r.Total != want {
+			t.Errorf("after %s: %v, want %v", result, r.Total, want)
 		}
 	}
 }
