@@ -14,6 +14,7 @@ import (
 	"github.com/trajectory-arena/arena/filters/habits"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/internal/slicesx"
+	"github.com/trajectory-arena/arena/internal/text"
 	"github.com/trajectory-arena/arena/pipeline/block"
 	"github.com/trajectory-arena/arena/pipeline/choose"
 	"github.com/trajectory-arena/arena/pipeline/finish"
@@ -254,7 +255,7 @@ func (p *plan) figuresOf(x *block.Entry) figures.Row {
 		Outcome: figures.Unknown,
 		Agent:   x.Agent,
 		Team:    x.AgentHotkey,
-		Model:   cmp.Or(x.Model, figures.NoModel),
+		Model:   text.Optional(x.Model, "%s", figures.NoModel),
 	}
 	switch {
 	case x.Outcome.Success:

@@ -55,13 +55,16 @@ func (s *session) card(
 const exclusions = "Config sft has no attempt that the filter calls {unwanted}, that was not solved, that is not among the {top} best at its problem, that nearly copies one of these, that is longer than filter.max_tokens, or that repeats a protected request. Problems of never-touch clusters have no rows in any config. " +
 	"Failed attempts are only in kto and pref, and a problem that nobody solved is not in sft. The funnel counts how many attempts each rule removed."
 
+// textTags is the dataset card's sentence on what rows have of tags in the text of a model.
+const textTags = "Thinking that a source writes into the text between tags such as `<think>` or `<thought>` is reasoning_content, and calls that it writes into the text are tool_calls."
+
 // exclusionsText returns the dataset card's text on which attempts are never in config sft. Attempts
 // whose axis is unknown are in it if the filter's settings or their domain say so.
 func (s *session) exclusionsText(p *plan) string {
 	keepsUnlogged := slices.ContainsFunc(slicesx.SortedKeys(p.Domains), func(name string) bool {
 		return s.domains[name].Unlogged == domain.UnloggedKeep
 	})
-	text := s.fillIn(exclusions, p)
+	text := s.fillIn(exclusions, p) + " " + textTags
 	if s.Config.Filter.Unknown == filters.UnknownKeep || keepsUnlogged {
 		return strings.ReplaceAll(text, "{unwanted}", "scripted") +
 			" Attempts whose calls nothing shows to be a model's or a program's are in it, with is_agentic false."
@@ -169,7 +172,7 @@ func (s *session) recordedCard(p *plan, set *reports.Set) corpus.Card {
 		guarded = set.Leak.Text(s.Config.Guard.Shares, s.Config.Guard.Seed)
 	}
 	card.Sections = []corpus.Section{
-		{Heading: "What this is", Body: recordedAbout + failed},
+		{Heading: "What this is", Body: recordedAbout + " " + textTags + failed},
 		{Heading: "Held-out protection", Body: guarded},
 		set.Rows.Section(),
 		{Heading: "Lengths", Body: reports.LengthsText(set.Lengths)},

@@ -209,7 +209,6 @@ func newEntry(rec *arena.Record, d *runDomain) *block.Entry {
 		Agent:   filters.AgentOf(t.Agent, t.RunID),
 		Domain:  d.Name,
 		Logged:  t.Source.HasProxyLog,
-		Model:   t.Model,
 		Reward:  t.Declared,
 
 		Disputed: slices.Contains(t.Lost, formats.LostOpposite),

@@ -486,8 +486,8 @@ func (p *plan) addAttempt(x *block.Entry) {
 	if x.Disputed {
 		stated.Disputed = 1
 	}
-	if x.Model != "" {
-		stated.Models = map[string]int64{x.Model: 1}
+	if x.Model != nil {
+		stated.Models = map[string]int64{*x.Model: 1}
 	}
 	p.stated(x.Domain).Merge(&stated)
 	p.Count(x.Judgement.Outcome, x.StepJudgement.Outcome)

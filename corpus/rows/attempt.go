@@ -222,6 +222,9 @@ func NewAttempt(rec *arena.Record) Attempt {
 	if t.Error != nil {
 		a.ErrorType = t.Error.Type
 	}
+	if t.Model != "" {
+		a.Model = &t.Model
+	}
 	return a
 }
 

@@ -49,6 +49,8 @@ type Attempt struct {
 	// Rank is the rank among the kept attempts at the problem, counted from 1. It is null for
 	// other attempts.
 	Rank *int64 `parquet:"rank,optional"`
+	// Model is the model that answered, as the source names it. It is null if the source names none.
+	Model *string `parquet:"model,optional"`
 }
 
 // ID returns the first column of a row of a ledger table: the id of the attempt or of the

@@ -77,8 +77,6 @@ type Head struct {
 	// attempt.
 	Domain string
 	Logged bool
-	// Model is the model that answered, empty if the source names none.
-	Model string
 	// Reward is the reward that the source declares, nil if it declares none.
 	Reward *float64
 	// Disputed reports whether another field of the source says the opposite of the reward.

@@ -148,8 +148,8 @@ func (s *Server) Wait(ctx context.Context) error {
 		every = 250 * time.Millisecond
 		quiet = 3 * time.Second
 	)
-	started := time.Now()
-	waiting := s.config.Waiting
+	waits := time.NewTimer(quiet)
+	defer waits.Stop()
 	ready, cancel := context.WithTimeout(ctx, s.config.Ready)
 	defer cancel()
 	tick := time.NewTicker(every)
@@ -166,11 +166,11 @@ func (s *Server) Wait(ctx context.Context) error {
 				return fmt.Errorf("wait for model server: %w", ctx.Err())
 			}
 			return fmt.Errorf("wait for model server: no good answer at %s within %s; %s", s.config.Base, s.config.Ready, s.lastWords())
+		case <-waits.C:
+			if s.config.Waiting != nil {
+				s.config.Waiting()
+			}
 		case <-tick.C:
-		}
-		if waiting != nil && time.Since(started) >= quiet {
-			waiting()
-			waiting = nil
 		}
 	}
 }
