@@ -11,6 +11,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/asjson"
+	plaintext "github.com/trajectory-arena/arena/internal/text"
 )
 
 // StateSchema is the version of bank.json that this package writes and reads.
@@ -136,12 +137,9 @@ func ReadState(r io.Reader) (*State, error) {
 }
 
 func readState(r io.Reader) (*State, error) {
-	b, err := io.ReadAll(io.LimitReader(r, maxStateBytes+1))
+	b, err := plaintext.ReadAll(r, maxStateBytes)
 	if err != nil {
 		return nil, err
-	}
-	if len(b) > maxStateBytes {
-		return nil, fmt.Errorf("larger than %d bytes", maxStateBytes)
 	}
 	s := &State{}
 	if err = decodeStrict(b, s); err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/internal/slicesx"
+	plaintext "github.com/trajectory-arena/arena/internal/text"
 	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
@@ -224,7 +225,7 @@ func (d *Day) readBank(path string) (state *guard.State, err error) {
 		return nil, inputError{fmt.Errorf("read bank %s: a folder: give its bank.json", path)}
 	}
 	err = d.readFile(kindBank, path, func(r io.Reader) (int, error) {
-		content, readErr := io.ReadAll(io.LimitReader(r, maxBankBytes))
+		content, readErr := plaintext.ReadAll(r, maxBankBytes)
 		if readErr == nil {
 			readErr = guard.CheckState(path, content)
 		}

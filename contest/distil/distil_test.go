@@ -1,6 +1,7 @@
 package distil
 
 import (
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -217,15 +218,31 @@ func TestSuspects(t *testing.T) {
 		{Model: "large", KLs: []float64{0.1, 0.3}, Parameters: 6e9},
 		{Model: "other words", KLs: []float64{0.1, 0.31}, Vocabulary: 11},
 		{Model: "hash", KLs: []float64{0.1, 0.32}, Hash: "x"}, {Model: "hash again", KLs: []float64{0.2, 0.32}, Hash: "x"},
-		student("far", 3, 4), student("unlike", 0.1, 0.25),
+		student("far", 3, 4), student("unlike", 0.1, 0.25), student("broken", math.Inf(1), math.Inf(1), math.Inf(1)),
 	}}
 	var got []string
 	for _, f := range e.suspects("r") {
 		got = append(got, f.Model+": "+f.Kind)
 	}
-	want := "two equal: copy, large: size, other words: vocabulary, hash again: copy, far: kl"
+	want := "two equal: copy, large: size, other words: vocabulary, hash again: copy, far: kl, broken: kl"
 	if strings.Join(got, ", ") != want {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// TestMissingExtremesAreNoEvidence checks that students whose file lacks the minimum KLs are not taken
+// for copies because of equal maximum KLs.
+func TestMissingExtremesAreNoEvidence(t *testing.T) {
+	t.Parallel()
+	for least, want := range map[string]int{`"kl_min":0.01,`: 1, "": 0} {
+		e, err := parseEval(fmt.Sprintf(`{"students":{"a":{"kl_per_prompt":[{"kl_mean":0.1,%[1]s"kl_max":0.5,"n_positions":200}]},
+			"b":{"kl_per_prompt":[{"kl_mean":0.2,%[1]s"kl_max":0.5,"n_positions":200}]}}}`, least))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if flags := e.suspects("r"); len(flags) != want {
+			t.Errorf("with %q: %+v", least, flags)
+		}
 	}
 }
 

@@ -30,7 +30,7 @@ type Student struct {
 	// the file does not have them.
 	KLs       []float64
 	Positions []float64
-	// Extremes has the minimum and maximum KL over the tokens of each prompt, nil if the file
+	// Extremes has the minimum and maximum KL over the tokens of each prompt, NaN or nil if the file
 	// does not have them.
 	Extremes [][2]float64
 	// Axes are the parts of the composite score by name, from 0 to 1. Most files have none.
@@ -140,8 +140,8 @@ func (s *Student) addPrompt(v python.Value) error {
 		if n := number(v, "n_positions", 0); n > 0 {
 			s.Positions = append(s.Positions, n)
 			s.Extremes = append(s.Extremes, [2]float64{
-				number(v, "kl_min", 0),
-				number(v, "kl_max", 0),
+				number(v, "kl_min", math.NaN()),
+				number(v, "kl_max", math.NaN()),
 			})
 		}
 	}

@@ -62,9 +62,9 @@ func (e *Eval) suspect(i int) (kind, reason string) {
 	return "", ""
 }
 
-// isConstant reports whether there are at least three KLs and all are exactly equal.
+// isConstant reports whether there are at least three KLs and all are exactly equal and finite.
 func isConstant(kls []float64) bool {
-	return len(kls) > 2 && !slices.ContainsFunc(kls, func(v float64) bool {
+	return len(kls) > 2 && kls[0] < math.Inf(1) && !slices.ContainsFunc(kls, func(v float64) bool {
 		return v != kls[0]
 	})
 }

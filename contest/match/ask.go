@@ -201,7 +201,11 @@ func parseIDs(list gjson.Result) ([]int, error) {
 func parsePosition(v gjson.Result, token, k int) (top []kl.Token, own *float64) {
 	ranks := map[int]int64{}
 	v.ForEach(func(id, data gjson.Result) bool {
-		t := kl.Token{ID: int(id.Int()), LogP: data.Get("logprob").Float()}
+		logP := data.Get("logprob")
+		if logP.Type != gjson.Number { // such as null, which is not a probability of 1
+			return true
+		}
+		t := kl.Token{ID: int(id.Int()), LogP: logP.Num}
 		if t.ID == token {
 			own = &t.LogP
 		}

@@ -379,6 +379,7 @@ func TestRefusedReplies(t *testing.T) {
 		"0 positions":   `{"choices":[{"text":"x","token_ids":[1,2],"prompt_token_ids":[1,2]}]}`,
 		"1 positions":   `{"choices":[{"prompt_token_ids":[1],"prompt_logprobs":[null]}]}`,
 		"has 1 of 2":    `{"choices":[{"prompt_token_ids":[1,2],"prompt_logprobs":[null,{"2":{"logprob":-1,"rank":1}}]}]}`,
+		"has 0 of 2":    `{"choices":[{"prompt_token_ids":[1,2],"prompt_logprobs":[null,{"2":{"logprob":null,"rank":1}}]}]}`,
 		"has 2 of 2 to": `{"choices":[{"prompt_token_ids":[1,2],"prompt_logprobs":[null,{"3":{"logprob":-1,"rank":1},"4":{"logprob":-2,"rank":2}}]}]}`,
 	} {
 		if _, err := parseAnswer([]byte(reply), &completion{Top: 2, Start: 1}); err == nil || !strings.Contains(err.Error(), want) {

@@ -4,7 +4,6 @@ package claims
 
 import (
 	"fmt"
-	"io"
 	"math"
 	"os"
 	"regexp"
@@ -17,6 +16,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena/internal/jsonl"
+	plaintext "github.com/trajectory-arena/arena/internal/text"
 )
 
 // Claim is a sentence of a page that contains a number.
@@ -106,7 +106,7 @@ func read(root *os.Root, name string) (string, error) {
 		return "", err
 	}
 	defer f.Close() //nolint:errcheck // only read
-	b, err := io.ReadAll(io.LimitReader(f, maxBytes))
+	b, err := plaintext.ReadAll(f, maxBytes)
 	return string(b), err
 }
 

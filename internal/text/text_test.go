@@ -1,6 +1,7 @@
 package text
 
 import (
+	"strings"
 	"testing"
 	"unicode/utf8"
 )
@@ -61,5 +62,15 @@ func TestRefuses(t *testing.T) {
 		if Refuses(s) != want {
 			t.Errorf("%q: %v", s, !want)
 		}
+	}
+}
+
+func TestReadAll(t *testing.T) {
+	t.Parallel()
+	if b, err := ReadAll(strings.NewReader("four"), 4); string(b) != "four" || err != nil {
+		t.Errorf("%q, %v", b, err)
+	}
+	if b, err := ReadAll(strings.NewReader("four"), 3); err == nil || err.Error() != "larger than 3 bytes" {
+		t.Errorf("%q, %v", b, err)
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"iter"
 	"os"
 	"path/filepath"
@@ -19,6 +18,7 @@ import (
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/asjson"
 	"github.com/trajectory-arena/arena/internal/slicesx"
+	plaintext "github.com/trajectory-arena/arena/internal/text"
 	"github.com/trajectory-arena/arena/student/rollout"
 )
 
@@ -113,11 +113,11 @@ func readDocument(path string) (*Evaluation, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := readAll(f, maxDocument)
+	text, err := plaintext.ReadAll(f, maxDocument)
 	if err = errors.Join(err, f.Close()); err != nil {
 		return nil, err
 	}
-	doc := gjson.Parse(text)
+	doc := gjson.ParseBytes(text)
 	switch {
 	case doc.Get("eval").IsObject() && doc.Get("samples").IsArray():
 		return readInspectDocument(doc)
@@ -125,15 +125,6 @@ func readDocument(path string) (*Evaluation, error) {
 		return readTau2(doc)
 	}
 	return nil, ErrUnknown
-}
-
-// readAll reads a complete text. It returns an error if the text is longer than limit bytes.
-func readAll(r io.Reader, limit int64) (string, error) {
-	b, err := io.ReadAll(io.LimitReader(r, limit+1))
-	if err == nil && int64(len(b)) > limit {
-		err = fmt.Errorf("more than %d bytes", limit)
-	}
-	return string(b), err
 }
 
 // order sorts the samples by problem (in the order in which the problems first occur) and then by

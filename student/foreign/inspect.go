@@ -11,6 +11,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena/internal/stats"
+	plaintext "github.com/trajectory-arena/arena/internal/text"
 	"github.com/trajectory-arena/arena/internal/wrong"
 )
 
@@ -57,11 +58,11 @@ func readEntry(f *zip.File) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", f.Name, err)
 	}
-	text, err := readAll(in, maxSample)
+	text, err := plaintext.ReadAll(in, maxSample)
 	if err = errors.Join(err, in.Close()); err != nil {
 		return "", fmt.Errorf("%s: %w", f.Name, err)
 	}
-	return text, nil
+	return string(text), nil
 }
 
 func readInspectDocument(doc gjson.Result) (*Evaluation, error) {

@@ -4,13 +4,13 @@ package results
 
 import (
 	"bytes"
-	"io"
 	"io/fs"
 
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/cursor"
+	plaintext "github.com/trajectory-arena/arena/internal/text"
 )
 
 // Result is what an evaluator recorded of one attempt. Unknown fields are empty.
@@ -53,9 +53,9 @@ func readFile(fsys fs.FS, name string) []byte {
 		return nil
 	}
 	defer f.Close() //nolint:errcheck // it was only read
-	text, err := io.ReadAll(io.LimitReader(f, maxBytes+1))
-	if err != nil || len(text) > maxBytes {
+	content, err := plaintext.ReadAll(f, maxBytes)
+	if err != nil {
 		return nil
 	}
-	return text
+	return content
 }

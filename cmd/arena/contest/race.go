@@ -3,7 +3,6 @@ package contest
 import (
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	"github.com/trajectory-arena/arena/contest/race"
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/rows"
+	plaintext "github.com/trajectory-arena/arena/internal/text"
 	"github.com/trajectory-arena/arena/internal/webclient"
 	"github.com/trajectory-arena/arena/report"
 	"github.com/trajectory-arena/arena/traces/fetch"
@@ -90,7 +90,7 @@ func (f *raceFlags) document(ctx context.Context, s *cli.Streams, args []string)
 			return nil, cli.Failed(err, "give a file that --save wrote")
 		}
 		defer file.Close() //nolint:errcheck // only read
-		return io.ReadAll(io.LimitReader(file, maxRace))
+		return plaintext.ReadAll(file, maxRace)
 	}
 	c := fetch.Client{
 		Base:      strings.TrimRight(f.base, "/"),
