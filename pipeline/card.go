@@ -44,12 +44,16 @@ func (s *session) card(
 		corpus.Section{Heading: "Agents", Body: set.Agents.Text()},
 		corpus.Section{Heading: "Left out by construction", Body: s.exclusionsText(p)},
 		corpus.Section{Heading: "Known limits", Body: cmp.Or(d.Card.Limits, usual.Limits)},
+		corpus.Section{Heading: "Order of rows", Body: orderText},
 	)
 	if d.Card.Worth != "" {
 		card.Sections = append(card.Sections, corpus.Section{Heading: "What each filter is worth", Body: d.Card.Worth})
 	}
 	return card
 }
+
+// orderText is the dataset card's text on the order of rows.
+const orderText = "Rows of a table are in the order of the dates (UTC) on which their runs started, unknown dates first, then of the hashes of their input files."
 
 // exclusions is the dataset card's text on which attempts are never in config sft.
 const exclusions = "Config sft has no attempt that the filter calls {unwanted}, that was not solved, that is not among the {top} best at its problem, that nearly copies one of these, that is longer than filter.max_tokens, or that repeats a protected request. Problems of never-touch clusters have no rows in any config. " +
@@ -176,6 +180,7 @@ func (s *session) recordedCard(p *plan, set *reports.Set) corpus.Card {
 		{Heading: "Held-out protection", Body: guarded},
 		set.Rows.Section(),
 		{Heading: "Lengths", Body: reports.LengthsText(set.Lengths)},
+		{Heading: "Order of rows", Body: orderText},
 	}
 	return card
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/trajectory-arena/arena/judges/frames"
 	"github.com/trajectory-arena/arena/judges/multiplier"
 	"github.com/trajectory-arena/arena/pipeline/block"
+	"github.com/trajectory-arena/arena/pipeline/finish"
 	"github.com/trajectory-arena/arena/pipeline/shuffle"
 )
 
@@ -70,6 +71,8 @@ const (
 	agentStream
 	flagStream
 	runStream
+	// habitStream has hashes of the habits of the agents of each input.
+	habitStream
 	// decisionStream has the decision on each record before the ranking, by input. candidateStream has
 	// the attempts that may become rows, by problem. fileStream has the number of records of each
 	// trace file, by input. countStream and tallyStream have other counts.
@@ -383,12 +386,21 @@ func (g *grouper) addHabits(_ context.Context, part int, out *shuffle.Store) err
 
 // addAgent writes the habits of an agent, and the odds of its attempts, which are list.
 func (g *grouper) addAgent(part int, name string, agent *habits.Agent, list []sampled, out *shuffle.Store) {
+	packed := asjson.Bytes(agent)
+	digest := finish.Digest([]byte(name), packed)
 	out.Add(agentStream, part, func(b []byte) []byte {
-		return habits.AppendText(habits.AppendText(b, name), asjson.Bytes(agent))
+		return habits.AppendText(habits.AppendText(b, name), packed)
 	})
+	hashed := map[int]bool{} // inputs
 	i := 0
 	for s := range samples(list) {
 		pos := list[i].ref
+		if !hashed[pos.Input] {
+			hashed[pos.Input] = true
+			out.Add(habitStream, g.byInput(pos), func(b []byte) []byte {
+				return habits.AppendText(appendInts(b, pos.Input), digest)
+			})
+		}
 		out.Add(oddsStream, g.byInput(pos), func(b []byte) []byte {
 			return agent.Odds(s).Append(appendPosition(b, pos))
 		})

@@ -26,6 +26,8 @@ type input struct {
 	files []traces.Input
 	bytes int64
 	key   block.Key
+	// date is the date in UTC on which the run of the files started, empty if it is unknown.
+	date string
 	// dir is the folder of the block, findings the file of the guard's findings on it.
 	dir      string
 	findings string
@@ -37,27 +39,63 @@ const (
 	// smallFile is the size in bytes, as stored, below which a trace file counts as small. Small
 	// files share folders of results, so that many files do not need as many folders.
 	smallFile = 256 << 10
-	// minSharedBlocks is the number of small trace files above which several of them share a folder
-	// of stored results. It is also the minimum number of such shared folders.
-	minSharedBlocks = 64
-	// filesPerBlock is the approximate maximum number of small files whose results share a folder.
-	filesPerBlock = 1 << 10
+	// maxOwnBlocks is the number of small trace files above which several of them share a folder of
+	// stored results.
+	maxOwnBlocks = 64
+	// The small files of a date share folders with about fewFiles files each, unless these are more
+	// than manyBlocks folders, and then with at most about manyFiles files each.
+	fewFiles   = 1 << 4
+	manyBlocks = 1 << 6
+	manyFiles  = 1 << 10
 )
 
 // newInputs groups trace files into inputs, one for each block (folder of stored results), ordered
-// by content and never by path. Large files have a block each. If there are more than
-// minSharedBlocks small files, the first bits of a file's hash select its block, so that one more
-// file changes one block.
+// by the date of their runs, then by content, and never by path. Large files have a block each. If
+// there are more than maxOwnBlocks small files, those of a date share blocks, so that a later day
+// changes no block of an earlier one.
 func newInputs(files []traces.Input) []input {
 	small := 0
+	dates := map[string][]traces.Input{}
+	for i := range files {
+		date := dateOf(&files[i])
+		dates[date] = append(dates[date], files[i])
+		if files[i].Bytes < smallFile {
+			small++
+		}
+	}
+	var out []input
+	for _, date := range slicesx.SortedKeys(dates) {
+		inputs := inputsOfDate(dates[date], small > maxOwnBlocks)
+		for i := range inputs {
+			inputs[i].date = date
+		}
+		out = append(out, inputs...)
+	}
+	return out
+}
+
+// dateOf returns the date in UTC on which the run of a trace file started, "" if its metadata does
+// not say.
+func dateOf(file *traces.Input) string {
+	started, err := time.Parse(time.RFC3339Nano, file.Meta.Agent.StartedAt)
+	if err != nil {
+		return ""
+	}
+	return started.UTC().Format(time.DateOnly)
+}
+
+// inputsOfDate groups the trace files of a date into inputs. If small files share blocks, the first
+// bits of a file's hash select its block, so that one more file changes one block.
+func inputsOfDate(files []traces.Input, share bool) []input {
+	small := uint(0)
 	for i := range files {
 		if files[i].Bytes < smallFile {
 			small++
 		}
 	}
 	blocks := 0
-	if small > minSharedBlocks {
-		blocks = max(minSharedBlocks, 1<<bits.Len(uint((small-1)/filesPerBlock)))
+	if share && small > 0 {
+		blocks = max(min(1<<bits.Len((small-1)/fewFiles), manyBlocks), 1<<bits.Len((small-1)/manyFiles))
 	}
 
 	var out []input

@@ -1,7 +1,11 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"math/bits"
+	"path/filepath"
 	"strings"
 
 	"github.com/trajectory-arena/arena/corpus"
@@ -38,31 +42,123 @@ func (w *unitWriter) writeTables(ctx context.Context) error {
 	return finish.FirstError(ledger.Close, places.Close)
 }
 
+// writeVerdicts writes the table verdicts. The encoded rows of each batch of inputs are stored in the
+// work folder, so that a build with more days copies those that did not change.
 func (w *unitWriter) writeVerdicts(ctx context.Context) error {
 	out := corpus.NewShards[rows.Verdict](w.part, w.unit.Stream)
-	s := w.session
-	if s.Config.Recorded { // nothing was filtered
+	if w.session.Config.Recorded { // nothing was filtered
 		return out.Close()
 	}
-	err := s.eachEntry(ctx, block.PartStructure, func(pos ref, x *block.Entry) error {
-		if x.Fault != nil {
-			return nil
-		}
-		line, err := w.lines.of(w.plan, pos.Input)
+	used := map[string]bool{}
+	for _, b := range w.session.batches(w.plan) {
+		key, err := w.batchKey(b)
 		if err != nil {
 			return err
 		}
-		structure := s.filterOf(x).Revise(
-			x.Structure,
-			line.Odds[pos.Entry],
-			w.plan.Agents[x.Agent],
-		)
-		return out.Add(rows.NewVerdict(&x.Attempt, &structure))
-	})
-	if err != nil {
+		used[key] = true
+		g, err := w.verdictsOf(ctx, out, b, key)
+		if err != nil {
+			return err
+		}
+		if err = out.Append(g); err != nil {
+			return err
+		}
+	}
+	if err := out.Close(); err != nil {
 		return err
 	}
-	return out.Close()
+	return w.session.removeOldBatches(used)
+}
+
+// verdictsOf returns the encoded rows of the table verdicts on a batch, those that are stored or new
+// ones, which it then stores.
+func (w *unitWriter) verdictsOf(ctx context.Context, out *corpus.Shards[rows.Verdict], b batch, key string) (*corpus.Group[rows.Verdict], error) {
+	s := w.session
+	path := filepath.Join(s.Work, batchesFolder, key)
+	g, err := out.Stored(path)
+	if !errors.Is(err, corpus.ErrDamaged) {
+		return g, err
+	}
+	g = out.Group()
+	for i := b.first; i < b.end; i++ {
+		line, err := w.lines.of(w.plan, i)
+		if err != nil {
+			return nil, err
+		}
+		err = s.eachEntryOf(ctx, i, block.PartStructure, func(pos ref, x *block.Entry) error {
+			if x.Fault != nil {
+				return nil
+			}
+			structure := s.filterOf(x).Revise(
+				x.Structure,
+				line.Odds[pos.Entry],
+				w.plan.Agents[x.Agent],
+			)
+			return g.Add(rows.NewVerdict(&x.Attempt, &structure))
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	if err := g.Close(); err != nil {
+		return nil, err
+	}
+	staged := filepath.Join(s.staging.Dir, key)
+	if err := g.Store(s.FS, staged); err != nil {
+		return nil, err
+	}
+	return g, s.staging.Install(ctx, staged, path, func() (bool, error) { return false, nil })
+}
+
+// batch is a range of inputs, first <= i < end, whose rows of a table are encoded together.
+type batch struct{ first, end int }
+
+const (
+	// minBatch is the minimum number of records of a batch, unless it is the last: readers read small
+	// groups of rows slowly. maxBatch is the number at which a batch ends within a date.
+	minBatch = 512
+	maxBatch = 1 << 16
+	// maxBatches is the maximum number of batches. A Parquet file has at most 32,767 groups of rows.
+	maxBatches = 1 << 14
+)
+
+// batches divides the inputs into batches, each of which has the inputs of one date or of several small
+// ones. Inputs of a later date change at most the last batch.
+func (s *session) batches(p *plan) []batch {
+	least := max(cmp.Or(s.minBatch, minBatch), 1<<bits.Len(uint(p.Read.Records/maxBatches))) //nolint:gosec // a count
+	var out []batch
+	b := batch{}
+	size := 0
+	for i, files := range p.Records {
+		for _, n := range files {
+			size += int(n)
+		}
+		b.end = i + 1
+		isLast := b.end == len(p.Records)
+		endsDate := isLast || s.inputs[i].date != s.inputs[b.end].date
+		isFull := size >= least && (endsDate || size >= maxBatch)
+		if isLast || isFull {
+			out = append(out, b)
+			b.first = b.end
+			size = 0
+		}
+	}
+	return out
+}
+
+// batchKey returns the hash of all that the verdicts on a batch depend on.
+func (w *unitWriter) batchKey(b batch) (string, error) {
+	s := w.session
+	parts := []string{"arena.verdicts.v1", string(s.Config.JSON())}
+	for i := b.first; i < b.end; i++ {
+		item := &s.inputs[i]
+		content, err := block.Content(s.FS, item.dir)
+		if err != nil {
+			return "", err
+		}
+		parts = append(parts, item.key.Config, content, w.plan.Evidence[i])
+	}
+	return finish.Digest(parts...), nil
 }
 
 // addToLedger writes the rows on one record to the tables attempts, outcomes, judgements and leaks

@@ -27,7 +27,7 @@ func generatedDays(t *testing.T, n, attempts int) []string {
 	for i := range n {
 		day := filepath.Join(dir, fmt.Sprintf("day%02d", i))
 		_, err := daygen.Write(t.Context(), day, daygen.Config{
-			Seed: uint64(i) + 1, Attempts: attempts, Problems: 12, Products: 80, Sentences: 3, Pages: 2, Agentic: 0.6,
+			Seed: uint64(i) + 1, Day: i, Attempts: attempts, Problems: 12, Products: 80, Sentences: 3, Pages: 2, Agentic: 0.6,
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -188,4 +188,121 @@ func TestNoModelIsAskedAboutStepsOfHeldOutProblems(t *testing.T) {
 	if modelSteps == 0 || modelSteps >= total {
 		t.Errorf("a model is asked about %d attempts, the rule about %d: want fewer and not none", modelSteps, total)
 	}
+}
+
+// withAgentsOfBoth makes the agents of the first day those of the second: the habits of each are then
+// from both days.
+func withAgentsOfBoth(t *testing.T, days []string) {
+	t.Helper()
+	const key = `"agent_version_id"`
+	metas := [2][]string{}
+	for i := range metas {
+		paths, err := filepath.Glob(filepath.Join(days[i], "traces", "*", "run.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		metas[i] = paths
+	}
+	agentOf := func(path string) string {
+		_, rest, _ := strings.Cut(readFile(t, path), key+`: "`)
+		agent, _, _ := strings.Cut(rest, `"`)
+		return agent
+	}
+	for i := range min(len(metas[0]), len(metas[1])) {
+		path := metas[1][i]
+		writeFile(t, path, strings.ReplaceAll(readFile(t, path), agentOf(path), agentOf(metas[0][i])))
+	}
+}
+
+// batchesOf returns the encoded rows of tables in a work folder by the names of their files.
+func batchesOf(t *testing.T, r *pipeline.Run) map[string]string {
+	t.Helper()
+	return sums(t, filepath.Join(r.Work, "batches"))
+}
+
+// TestTheNextDayKeepsTheVerdictsOfAllOthers adds a day with agents of its own, or with agents of another
+// day, whose habits change. Only the batches of days with changed verdicts are encoded again, and the
+// corpus is that of one build, also if a stored batch was damaged or lost.
+func TestTheNextDayKeepsTheVerdictsOfAllOthers(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		change func(t *testing.T, days []string, r *pipeline.Run)
+		kept   int
+	}{
+		"own agents":     {func(*testing.T, []string, *pipeline.Run) {}, 2},
+		"agents of both": {func(t *testing.T, days []string, _ *pipeline.Run) { withAgentsOfBoth(t, days[1:]) }, 1}, //nolint:thelper // a case
+		"damaged": {func(t *testing.T, _ []string, r *pipeline.Run) { //nolint:thelper // a case
+			for name := range batchesOf(t, r) {
+				path := filepath.Join(r.Work, "batches", name)
+				writeFile(t, path, "x"+readFile(t, path))
+			}
+		}, 2},
+		"lost": {func(t *testing.T, _ []string, r *pipeline.Run) { //nolint:thelper // a case
+			if err := os.RemoveAll(filepath.Join(r.Work, "batches")); err != nil {
+				t.Fatal(err)
+			}
+		}, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			days := generatedDays(t, 3, 60)
+			dir := t.TempDir()
+			run := func(days []string, out string) *pipeline.Run {
+				r := runOfDays(t, days, filepath.Join(dir, out), new([]string))
+				pipeline.BatchFrom(r, 1)
+				return r
+			}
+			first := run(days[:2], "turns")
+			build(t, first)
+			before := batchesOf(t, first)
+			c.change(t, days, first)
+			build(t, run(days, "turns"))
+			once := run(days, "once")
+			build(t, once)
+			sameFiles(t, "in turn", sums(t, filepath.Join(dir, "turns")), sums(t, filepath.Join(dir, "once")))
+			kept := 0
+			after := batchesOf(t, once)
+			for name, sum := range before {
+				if after[name] == sum {
+					kept++
+				}
+			}
+			if len(before) != 2 || len(after) != 3 || kept != c.kept {
+				t.Errorf("%d batches of two days and %d of three, %d kept: want 2, 3 and %d", len(before), len(after), kept, c.kept)
+			}
+			sameFiles(t, "batches", batchesOf(t, first), after)
+		})
+	}
+}
+
+// TestTheNextDayKeepsTheBlocksOfSmallFiles adds a day of so many small files that they share blocks.
+// No block of the day before is made again.
+func TestTheNextDayKeepsTheBlocksOfSmallFiles(t *testing.T) {
+	t.Parallel()
+	const files = 70
+	days := generatedDays(t, 2, files)
+	for _, day := range days {
+		for _, path := range traceFiles(t, day) {
+			for i, line := range strings.SplitAfter(strings.TrimSpace(readFile(t, path)), "\n") {
+				writeFile(t, filepath.Join(filepath.Dir(path), fmt.Sprintf("a%03d.jsonl", i)), line)
+			}
+			if err := os.Remove(path); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	dir := t.TempDir()
+	var reasons []string
+	build(t, runOfDays(t, days[:1], filepath.Join(dir, "turns"), &reasons))
+	build(t, runOfDays(t, days, filepath.Join(dir, "turns"), &reasons))
+	for _, reason := range reasons {
+		if !strings.HasSuffix(reason, ": protection_mismatch") {
+			t.Errorf("a block is made again: %s", reason)
+		}
+	}
+	if len(reasons) == 0 || len(reasons) >= files {
+		t.Errorf("%d blocks of %d files are guarded again: nothing is shown", len(reasons), files)
+	}
+	build(t, runOfDays(t, days, filepath.Join(dir, "once"), new([]string)))
+	sameFiles(t, "in turn", sums(t, filepath.Join(dir, "turns")), sums(t, filepath.Join(dir, "once")))
 }

@@ -40,8 +40,10 @@ type plan struct {
 	Funnel []corpus.Stage `json:"funnel"`
 	// Units are in the order in which workers take them, without their content.
 	Units []unit `json:"units"`
-	// Lines are the places of the inputs' lines.
-	Lines []linePlace `json:"lines"`
+	// Lines are the places of the inputs' lines, and Evidence hashes of what the verdicts on the
+	// attempts of each input depend on besides its block: the habits of their agents, and the odds.
+	Lines    []linePlace `json:"lines"`
+	Evidence []string    `json:"evidence"`
 	// Read counts what was read. Records counts the records by input and by file of the input. Cut
 	// lists the files that ended early, each as the index of its input and its index in the input.
 	Read    traces.Tally `json:"read"`
@@ -148,6 +150,8 @@ func (g *grouper) makeLines(_ context.Context, part int, out *shuffle.Store) err
 	err := g.records(oddsStream, part, func(u *habits.Unpacker) {
 		unpackOdds(u, odds)
 	})
+	agents, readErr := g.habitsOf(part)
+	err = cmp.Or(err, readErr)
 	dropped := map[choose.Decision]int{}
 	first, end := shuffle.Range(part, len(g.session.inputs))
 	for i := first; i < end; i++ {
@@ -158,7 +162,7 @@ func (g *grouper) makeLines(_ context.Context, part int, out *shuffle.Store) err
 		}
 		line := planLine{list, extended(odds[i], len(list)-1)}
 		out.Add(lineStream, part, func(b []byte) []byte {
-			return habits.AppendText(b, asjson.Bytes(line))
+			return line.append(b, agents[i])
 		})
 	}
 	for d, n := range dropped {
@@ -167,6 +171,24 @@ func (g *grouper) makeLines(_ context.Context, part int, out *shuffle.Store) err
 		})
 	}
 	return err
+}
+
+// habitsOf returns the hashes of the habits of the agents of each input in a partition.
+func (g *grouper) habitsOf(part int) (agents map[int][]string, err error) {
+	agents = map[int][]string{}
+	err = g.records(habitStream, part, func(u *habits.Unpacker) {
+		i := u.Int()
+		agents[i] = append(agents[i], u.Text())
+	})
+	return agents, err
+}
+
+// append appends the line to b, and the hash of what the verdicts on the attempts depend on. agents are
+// the hashes of the habits of their agents.
+func (l *planLine) append(b []byte, agents []string) []byte {
+	slices.Sort(agents) // the order of their partitions says nothing
+	b = habits.AppendText(b, asjson.Bytes(l))
+	return habits.AppendText(b, finish.Digest(asjson.Bytes(agents), asjson.Bytes(l.Odds)))
 }
 
 // planWriter writes the lines of a plan's file.
@@ -249,6 +271,7 @@ func (g *grouper) writePlan(ctx context.Context, p *plan, w *planWriter) error {
 		place, err := w.add(u.Packed())
 		writeErr = cmp.Or(writeErr, err)
 		p.Lines = append(p.Lines, place)
+		p.Evidence = append(p.Evidence, u.Text())
 	})
 	if err = cmp.Or(err, writeErr, ctx.Err()); err != nil {
 		return err

@@ -68,6 +68,8 @@ type Run struct {
 	quiet time.Duration
 	// segmentBytes replaces the constant segmentBytes in tests, 0 if it does not.
 	segmentBytes int64
+	// minBatch replaces the constant minBatch in tests, 0 if it does not.
+	minBatch int
 }
 
 // Event reports one finished unit of a stage.

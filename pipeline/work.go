@@ -29,6 +29,9 @@ const (
 	// groupFolder is the name of the folder, in a work folder, with the finished pieces of an
 	// unfinished group step.
 	groupFolder = "group"
+	// batchesFolder is the name of the folder, in a work folder, with the encoded rows of the table
+	// verdicts, one file for each batch of inputs.
+	batchesFolder = "batches"
 	// partsFolder is the name of the folder, in a work folder, with the data files of the corpus
 	// before the corpus is assembled from them.
 	partsFolder = "parts"
@@ -40,10 +43,10 @@ const (
 )
 
 // unitDepths has, for each kind of content of a work folder, how many elements the path of one item
-// has; the key is the first element. An item is a block (the results of an input), its findings, a
-// folder of data files, a piece of the group step or the plan. For blocks the number is 2, since the path of a block is
+// has; the key is the first element. An item is a block (the results of an input), its findings, encoded
+// rows, a folder of data files, a piece of the group step or the plan. For blocks the number is 2, since the path of a block is
 // blocks/NAME.
-var unitDepths = map[string]int{blocksFolder: 2, findingsFolder: 2, partsFolder: 3, groupFolder: 3, planFile: 1}
+var unitDepths = map[string]int{blocksFolder: 2, findingsFolder: 2, batchesFolder: 2, partsFolder: 3, groupFolder: 3, planFile: 1}
 
 // SharedUnit returns the block, findings, part, piece or plan that a slash-separated path in a work folder belongs
 // to. It is empty if the path is a folder of several. SharedUnit also reports whether the processes
@@ -95,12 +98,27 @@ func (r *Run) Forget() error {
 		return err
 	}
 	defer release()
-	for _, name := range []string{blocksFolder, findingsFolder, segmentsFolder, groupFolder, partsFolder, hashesFile} {
+	for _, name := range []string{blocksFolder, findingsFolder, segmentsFolder, groupFolder, batchesFolder, partsFolder, hashesFile} {
 		if err := r.FS.RemoveAll(filepath.Join(r.Work, name)); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// removeOldBatches removes the encoded rows whose names are not used.
+func (s *session) removeOldBatches(used map[string]bool) error {
+	dir := filepath.Join(s.Work, batchesFolder)
+	entries, err := s.FS.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	for _, e := range entries {
+		if !used[e.Name()] {
+			err = errors.Join(err, s.FS.RemoveAll(filepath.Join(dir, e.Name())))
+		}
+	}
+	return err
 }
 
 // removeOldParts removes the data files that were written for other plans than p, the current

@@ -26,6 +26,7 @@ func run(ctx context.Context, args []string) error {
 	f := flag.NewFlagSet("daygen", flag.ContinueOnError)
 	dir := f.String("o", "day", "new folder of the day")
 	f.Uint64Var(&c.Seed, "seed", 1, "the day is a function of its seed and sizes")
+	f.IntVar(&c.Day, "day", 0, "days after 1 June 2026 on which the runs start")
 	f.IntVar(&c.Attempts, "attempts", 27000, "attempts of the day")
 	f.IntVar(&c.Problems, "problems", 250, "problems of the day")
 	f.IntVar(&c.Products, "products", 4000, "documents of the catalogue")

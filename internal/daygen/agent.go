@@ -53,8 +53,12 @@ type agent struct {
 
 var models = []string{"orchard/Sprig-9B", "orchard/Grove-30B", "northwind/Atlas-70B"}
 
-// dayStart is the start of all generated attempts, 1 June 2026, in Unix milliseconds.
-const dayStart = 1780272000000
+const (
+	// firstDay is the start of day 0, 1 June 2026, in Unix milliseconds.
+	firstDay = 1780272000000
+	// dayLength is the length of a day in milliseconds.
+	dayLength = 86_400_000
+)
 
 // newAgent returns the simulated agent of run i. In the share c.Agentic of all runs, evenly
 // distributed, the model decides the agent's calls; in the others a program does. The families of
@@ -75,7 +79,7 @@ func newAgent(d *dice, i int, c Config) agent {
 	}
 	return agent{
 		family: mine[rank%len(mine)], run: d.uuid(), version: d.uuid(), hotkey: "5" + d.hex(47),
-		model: pick(d, models), started: dayStart + int64(d.N(80_000_000)),
+		model: pick(d, models), started: firstDay + int64(c.Day)*dayLength + int64(d.N(80_000_000)),
 		skill: 0.5 + 0.48*d.Share(), depth: d.between(1, 3), nonce: d.chance(0.5),
 		pages: c.Pages, width: d.between(3, 5),
 	}

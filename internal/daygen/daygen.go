@@ -31,6 +31,8 @@ type Config struct {
 	Pages int
 	// Agentic is the share of runs, from 0 to 1, in which the model decides the calls.
 	Agentic float64
+	// Day is the number of days after 1 June 2026 on which the runs start.
+	Day int
 	// Gzip reports whether traces are written as .jsonl.gz.
 	Gzip bool
 }
