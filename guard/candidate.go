@@ -3,6 +3,7 @@ package guard
 import (
 	"cmp"
 	"fmt"
+	"hash/maphash"
 	"slices"
 	"strings"
 	"sync"
@@ -84,6 +85,30 @@ func ReadCandidate(row rows.Row) (Candidate, error) {
 		Conversation: r.Conversation,
 		Results:      r.Results,
 	}, nil
+}
+
+// textSet is a set of texts that may forget some, for texts that many rows share. It knows them by
+// their hashes, whose seed is random. It is safe for concurrent use.
+type textSet struct {
+	hashes [1 << 16]atomic.Uint64
+}
+
+var textSeed = maphash.MakeSeed()
+
+// place returns the hash of a text, and where the set has it.
+func (s *textSet) place(text string) (hash uint64, slot *atomic.Uint64) {
+	hash = maphash.String(textSeed, text)
+	return hash, &s.hashes[hash%uint64(len(s.hashes))]
+}
+
+func (s *textSet) has(text string) bool {
+	hash, slot := s.place(text)
+	return slot.Load() == hash
+}
+
+func (s *textSet) add(text string) {
+	hash, slot := s.place(text)
+	slot.Store(hash)
 }
 
 // findingCache caches the result of checking a text, since many rows share a system prompt and tool

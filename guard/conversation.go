@@ -67,8 +67,12 @@ func windows(parts []string, limit int) [][]string {
 // it drops the row only if the text repeats a complete protected request, not for ids, titles or
 // similar texts.
 func (g *Guard) checkResult(text string) Finding {
+	if g.results.has(text) {
+		return Finding{}
+	}
 	f := g.index().ngram.check(text, g.bank)
 	if !f.Same {
+		g.results.add(text)
 		return Finding{}
 	}
 	f.Evidence = "a result of a tool holds " + f.Evidence

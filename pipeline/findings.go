@@ -284,17 +284,31 @@ type blockReader struct {
 // it. It returns an error if either is missing or damaged.
 func (s *session) openBlock(i int) (*blockReader, error) {
 	item := s.inputs[i]
-	src, err := block.ReadSources(s.FS, item.dir)
+	problems, err := s.problemsOf(item)
 	if err != nil {
 		return nil, err
 	}
-	r := &blockReader{}
-	r.problems, _ = s.day.Problems.find(src.Problems)
+	r := &blockReader{problems: problems}
 	if r.findings, err = block.ReadFindings(s.FS, item.findings); err != nil {
 		return nil, err
 	}
 	r.Reader, err = block.Open(s.FS, item.dir)
 	return r, err
+}
+
+// problemsOf returns the index in this run of each problem of the stored results of an input, which are
+// complete. It reads them once.
+func (s *session) problemsOf(item input) ([]int, error) {
+	if known, ok := s.problems.Load(item.dir); ok {
+		return known.([]int), nil
+	}
+	src, err := block.ReadSources(s.FS, item.dir)
+	if err != nil {
+		return nil, err
+	}
+	problems, _ := s.day.Problems.find(src.Problems)
+	s.problems.Store(item.dir, problems)
+	return problems, nil
 }
 
 // complete sets in x, the stored results for record n, two fields that depend on this run: the

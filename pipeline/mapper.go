@@ -309,7 +309,7 @@ func (m *mapper) findLeak(
 	p := m.session.protection
 	worst := p.Problems[problem]
 	g := p.guardFor(problem)
-	if g == nil {
+	if g == nil || worst.Drop && worst.Score >= 1 { // nothing is worse
 		return worst
 	}
 	c := m.candidate(x, d, messages)

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"math"
 	"path/filepath"
+	"sync"
 
 	"github.com/tidwall/gjson"
 	"golang.org/x/sync/errgroup"
@@ -57,6 +58,9 @@ type session struct {
 	// stored in the work folder.
 	stamps       map[string]traces.Stamp
 	hashedBefore map[string]bool
+	// problems has the problems that the stored results of each input name, by folder: []int, indexes
+	// in day.Problems.
+	problems sync.Map
 	// staging is the process's temporary folder, nil if the session writes nothing.
 	staging *staging.Area
 }
