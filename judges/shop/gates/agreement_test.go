@@ -44,7 +44,7 @@ func TestAgreesWithSharedLabels(t *testing.T) {
 // it. The rules are older than these cases (docs/measured/judges.md has the first runs).
 func TestAgreesWithOtherAuthorsLabels(t *testing.T) {
 	t.Parallel()
-	for _, author := range []string{"author6", "author7", "author8"} {
+	for _, author := range []string{"author6", "author7", "author8", "author9"} {
 		report := agreementOn(t, author, sharedCases(t, "testdata/"+author))
 		t.Log("\n" + report.text)
 		if report.kappa < minKappa {
