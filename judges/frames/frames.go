@@ -8,17 +8,9 @@ import (
 	"cmp"
 	"math/big"
 	"slices"
-	"strings"
 	"sync"
-	"unicode"
-	"unicode/utf8"
 
-	"github.com/tidwall/gjson"
-
-	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/slicesx"
-	"github.com/trajectory-arena/arena/internal/stats"
-	"github.com/trajectory-arena/arena/judges/shop/gates"
 )
 
 // Two passages of a day at different problems are similar if their frames (see gates.Frame) have
@@ -30,27 +22,6 @@ import (
 // is then found in days of 20 passages, but one whose sentences never repeat within a day is not.
 // docs/measured/judges.md has the shares of honest days.
 const (
-	// firstGate is the number of the first gate that thinking can pass. The gates are four tests,
-	// taken in order, that decide the grade. Gate 1 is about the length of the model's replies;
-	// gate 2, the first about thinking, asks for a remark on tool results.
-	firstGate = 2
-	// maxQuoted is the number of consecutive words from which on a part of a passage that is also
-	// in the request counts as a quotation. Quotations are removed from the passage.
-	maxQuoted = 16
-	// minQuoted is the number of consecutive words that counts as a quotation of the request where
-	// the question is whether a passage mostly repeats the request.
-	minQuoted = 8
-	// minTitle is the number of bytes from which on a part of a title is recognised where a passage
-	// begins or ends.
-	minTitle = 16
-	// minTitleWords is the number of words from which on a title is recognised. A shorter one, such as
-	// “Lamp”, may be the common noun of a sentence, and whoever controls a result could remove the
-	// words of a sentence by it.
-	minTitleWords = 3
-	// runLen is the number of adjacent letters that the frames of two passages must share for the
-	// passages to be similar. A frame has one letter for each figure and each listed word (see
-	// gates.Frame).
-	runLen = 5
 	// minAlike and maxAlike are the limits from which an agent is flagged: at least minAlike pairs
 	// of its passages at different problems are similar, and these are at least the share maxAlike
 	// of all such pairs. The same limits also apply to the number and the share of passages that
@@ -61,124 +32,6 @@ const (
 	// Passages beyond it are still counted.
 	maxCompared = 512
 )
-
-// Passage is the text that decided the grade of one attempt, empty if none did. Origin is who wrote
-// the attempt's thinking.
-type Passage struct {
-	Agent, Problem, Text string
-	Origin               arena.Origin
-}
-
-// DecidingPassage returns the passage that a judgement cites for the last gate
-// passed, a remark, a datum or a reasoned choice; empty if it cites none. A passage that mostly repeats
-// the request gives way to that of the gate before it, and parts of maxQuoted words or more that
-// the request has are left out: a program that repeats the request before its sentence gains no other
-// wording by that, nor by the titles of results (see WithoutTitles). turns are those of the attempt.
-func DecidingPassage(j *arena.Judgement, request string, turns []arena.Turn) string {
-	requested := strings.Join(strings.Fields(request), " ")
-	var words []string
-	for _, s := range j.Spans {
-		if s.Gate < firstGate {
-			continue
-		}
-		cited := strings.Fields(s.Quote)
-		isRequest := 2*len(withoutQuotes(cited, requested, minQuoted)) < len(cited)
-		if words == nil || !isRequest {
-			words = cited
-		}
-	}
-	return WithoutTitles(strings.Join(withoutQuotes(words, requested, maxQuoted), " "), turns)
-}
-
-// WithoutTitles returns a text with "0" in place of each title that the results in turns have. A title
-// is data, as a price is: with other titles, the sentences of one template have other words. A part of
-// minTitle bytes or more counts too if the text, which may be cut, begins or ends with it. A title of
-// fewer than minTitleWords words remains, since it may be a word of the sentence itself.
-func WithoutTitles(text string, turns []arena.Turn) string {
-	if text == "" {
-		return ""
-	}
-	for _, title := range titlesOf(turns) {
-		text = withoutTitle(text, title)
-		for n := minTitle; n < len(title); n++ {
-			if before, ok := strings.CutSuffix(text, title[:n]); ok && !endsInWord(before) {
-				text = before + "0"
-				break
-			}
-			if after, ok := strings.CutPrefix(text, title[len(title)-n:]); ok && !beginsInWord(after) {
-				text = "0" + after
-				break
-			}
-		}
-	}
-	return text
-}
-
-// withoutTitle returns a text with "0" in place of a title where it is no part of a longer word.
-func withoutTitle(text, title string) string {
-	done := ""
-	for {
-		before, after, found := strings.Cut(text, title)
-		if !found {
-			return done + text
-		}
-		if endsInWord(done+before) || beginsInWord(after) {
-			done += before + title
-		} else {
-			done += before + "0"
-		}
-		text = after
-	}
-}
-
-func beginsInWord(text string) bool {
-	r, _ := utf8.DecodeRuneInString(text)
-	return unicode.IsLetter(r) || unicode.IsDigit(r)
-}
-
-func endsInWord(text string) bool {
-	r, _ := utf8.DecodeLastRuneInString(text)
-	return unicode.IsLetter(r) || unicode.IsDigit(r)
-}
-
-// titlesOf returns the titles of minTitleWords words or more that the results in turns have, a longer
-// one before those that it may contain.
-func titlesOf(turns []arena.Turn) []string {
-	var titles []string
-	for i := range turns {
-		for k := range turns[i].Calls {
-			for _, title := range gjson.Get(string(turns[i].Calls[k].Result), "#.title").Array() {
-				if words := strings.Fields(title.Str); len(words) >= minTitleWords {
-					titles = append(titles, strings.Join(words, " "))
-				}
-			}
-		}
-	}
-	slicesx.SortFunc(titles, func(a, b string) int {
-		return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b))
-	})
-	return slices.Compact(titles)
-}
-
-// withoutQuotes returns the words of a passage without its quotations of the request: parts of n or
-// more consecutive words that requested, the text of the request, contains.
-func withoutQuotes(words []string, requested string, n int) []string {
-	isQuoted := make([]bool, len(words))
-	for i := 0; i+n <= len(words); i++ {
-		if strings.Contains(requested, strings.Join(words[i:i+n], " ")) {
-			for k := i; k < i+n; k++ {
-				isQuoted[k] = true
-			}
-		}
-	}
-	var remaining []string
-	for i, word := range words {
-		if !isQuoted[i] {
-			remaining = append(remaining, word)
-		}
-	}
-	return remaining
-}
 
 // Flag is the result of comparing the passages of one agent's attempts.
 type Flag struct {
@@ -243,33 +96,6 @@ func Flags(passages []Passage) []Flag {
 	return slices.DeleteFunc(flags, func(f Flag) bool { return f.Passages == 0 && !f.Adds })
 }
 
-// Origins counts an agent's attempts by who wrote their thinking.
-type Origins struct {
-	// Decided is the number of attempts with thinking whose logs show who wrote all of it. Added is
-	// the number of those with a sentence that no reply contains.
-	Decided int `json:"decided"`
-	Added   int `json:"added"`
-}
-
-// Add counts an attempt.
-func (o *Origins) Add(origin arena.Origin) {
-	switch origin {
-	case arena.OriginClient:
-		o.Added++
-		o.Decided++
-	case arena.OriginModel:
-		o.Decided++
-	case arena.OriginNone, arena.OriginOpen:
-	}
-}
-
-// AreAdding reports whether the agent's client adds sentences to most attempts: the lower end of the 95 %
-// interval of their share is above a half. Of agents with a share of a half, at most 2.5 % are above it by
-// chance.
-func (o *Origins) AreAdding() bool {
-	return o.Decided > 0 && stats.Wilson(o.Added, o.Decided).Low > 0.5
-}
-
 // compare compares the passages of thinking that decided the grades of one agent's attempts, at
 // most maxCompared of them. It sets what f says on whether the agent's thinking looks like one
 // template filled in again and again; the field Copied is left unset. Passages at the same problem
@@ -327,113 +153,4 @@ func countRepeated(passages []Passage) int {
 	return slicesx.CountFunc(wordings, func(own *[]string) bool {
 		return slices.ContainsFunc(*own, func(wording string) bool { return len(problems[wording]) > 1 })
 	})
-}
-
-// passageRuns returns a set of strings for a passage. Two passages are similar if their sets have a
-// string in common. The set has each run of runLen adjacent letters of the passage's frame (one
-// letter for each figure and each listed word, see gates.Frame), the whole frame if it is longer
-// than one letter, and the text as withoutFigures returns it. The last finds two copies of one
-// template even if the word lists know none of its words.
-func passageRuns(text string) map[string]bool {
-	runs := map[string]bool{}
-	frame := gates.Frame(text)
-	if len(frame) > 1 {
-		runs[frame] = true
-	}
-	addRuns(runs, frame, runLen)
-	runs[withoutFigures(text)] = true
-	return runs
-}
-
-// withoutFigures returns the words of a text, joined by blanks, with "0" in place of each word with
-// a digit: "612 costs PHP90" → "0 costs 0".
-func withoutFigures(text string) string {
-	words := strings.Fields(text)
-	for i, word := range words {
-		if strings.ContainsFunc(word, unicode.IsDigit) {
-			words[i] = "0"
-		}
-	}
-	return strings.Join(words, " ")
-}
-
-// wordingsOf returns the wordings of a passage: the words that remain of it and of its sentences
-// without names and figures (see gates.Wordings). If it has none, as a short one, the result is its
-// text as withoutFigures returns it.
-func wordingsOf(text string) []string {
-	if wordings := gates.Wordings(text); len(wordings) > 0 {
-		return wordings
-	}
-	return []string{withoutFigures(text)}
-}
-
-// addRuns adds to the set runs every run of n adjacent letters of a frame, the string with one
-// letter for each figure and listed word of a text (see gates.Frame).
-func addRuns(runs map[string]bool, frame string, n int) {
-	for i := 0; i+n <= len(frame); i++ {
-		runs[frame[i:i+n]] = true
-	}
-}
-
-// The rule for templates. A run of letters of a frame is a template if at least minShared of its
-// author's attempts at other problems, and at least the share maxShared of them, contain the
-// run. An author who uses fewer than four forms is above that share. In 1,060 attempts of public
-// agents and by hand it is at most 0.11. Fewer than minShared attempts may be chance.
-const (
-	maxShared = 0.25
-	minShared = 5
-)
-
-// longRunLen is the number of adjacent letters that the frames (see gates.Frame) of any two
-// thoughts must share for the attempts to count as similar. It is longer than runLen, which is for
-// the thoughts that decided a grade only, since an attempt has many more thoughts that decide
-// nothing.
-const longRunLen = 8
-
-// Thoughts are the texts of one attempt's thinking, together with the text that decided its
-// grade.
-type Thoughts struct {
-	Problem, Decided string
-	Texts            []string
-}
-
-// runs returns the set of strings by which attempts are compared: each run of runLen adjacent
-// letters in the frame (see gates.Frame) of the thought that decided the grade, and each run of
-// longRunLen letters in the frame of every thought.
-func (t *Thoughts) runs() map[string]bool {
-	runs := map[string]bool{}
-	addRuns(runs, gates.Frame(t.Decided), runLen)
-	for _, text := range t.Texts {
-		addRuns(runs, gates.Frame(text), longRunLen)
-	}
-	return runs
-}
-
-// Templates reports, for each attempt of one author, whether its thoughts contain a template: a
-// run of letters that many of the author's attempts at other problems contain too.
-func Templates(attempts []Thoughts) []bool {
-	type key struct{ run, problem string }
-	runs := make([]map[string]bool, len(attempts))
-	perProblem := map[string]int{}
-	total := map[string]int{}
-	counts := map[key]int{}
-	for i, a := range attempts {
-		perProblem[a.Problem]++
-		runs[i] = a.runs()
-		for r := range runs[i] {
-			total[r]++
-			counts[key{r, a.Problem}]++
-		}
-	}
-	templates := make([]bool, len(attempts))
-	for i, a := range attempts {
-		others := len(attempts) - perProblem[a.Problem]
-		for r := range runs[i] {
-			n := total[r] - counts[key{r, a.Problem}]
-			if n >= minShared && float64(n) >= maxShared*float64(others) {
-				templates[i] = true
-			}
-		}
-	}
-	return templates
 }
