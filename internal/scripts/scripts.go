@@ -13,7 +13,9 @@ import (
 const questionMarks = "?\u037e\u055e\u061f\u1367\u1945\u203d\u2047\u2048\u2049\u2cfa\u2e2e\ua60f\ua6f7\ufe16\ufe56\uff1f\U00011143"
 
 // IsQuestionMark reports whether a character of any script marks a question.
-func IsQuestionMark(r rune) bool { return strings.ContainsRune(questionMarks, r) }
+func IsQuestionMark(r rune) bool {
+	return r == '?' || r >= utf8.RuneSelf && strings.ContainsRune(questionMarks, r)
+}
 
 // EndsSentence reports whether a character of any script may end a sentence (Sentence_Terminal of the
 // Unicode Character Database, or the Greek question mark). A point may also be part of a number.

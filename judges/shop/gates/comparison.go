@@ -27,10 +27,14 @@ func (r *reading) isDearer(i int, a, b *candidate) bool {
 // amount by which the recommended one of candidates a and b is cheaper.
 func (r *reading) statesDifference(i int, a, b *candidate) bool {
 	tokens := r.sentenceTokens(i)
-	return r.pairs(a, b, func(chosen, other *product) bool {
-		difference := other.cents - chosen.cents
-		return chosen.cents > 0 && difference > 0 && slices.ContainsFunc(tokens, func(t token) bool {
-			return t.number.isAbout(difference, r.isDifference(i, &t)) && !r.amount(t.number.readings[0]).inRequest
+	return slices.ContainsFunc(tokens, func(t token) bool {
+		if t.number.count == 0 || r.amount(t.number.readings[0]).inRequest {
+			return false
+		}
+		isDifference := r.isDifference(i, &t)
+		return r.pairs(a, b, func(chosen, other *product) bool {
+			difference := other.cents - chosen.cents
+			return chosen.cents > 0 && difference > 0 && t.number.isAbout(difference, isDifference)
 		})
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"hash/maphash"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/trajectory-arena/arena"
 )
@@ -47,6 +48,9 @@ type copyFinder struct {
 	// runs has the hash of each run of minRun consecutive words in the thinking. The value is true
 	// if a result that was read so far contains the run.
 	runs map[uint64]bool
+	// words is a set with at least the words of the thinking. Most words of results are not in it, so that
+	// no run contains them.
+	words wordSet
 	// read is the number of turns whose results have been read.
 	read int
 }
@@ -58,7 +62,7 @@ func newCopyFinder(turns []arena.Turn, thoughts []thought) *copyFinder {
 	firstText := slices.IndexFunc(turns, func(t arena.Turn) bool {
 		return slices.ContainsFunc(t.Calls, isText)
 	})
-	f := &copyFinder{turns: turns, runs: map[uint64]bool{}}
+	count := 0
 	for i := range thoughts {
 		t := &thoughts[i]
 		followsText := firstText >= 0 && firstText < t.turn
@@ -69,8 +73,16 @@ func newCopyFinder(turns []arena.Turn, thoughts []thought) *copyFinder {
 			t.words = append(t.words, word)
 			t.hashes = append(t.hashes, maphash.String(seed, t.text[word.start:word.end]))
 		})
-		for k := 0; k+minRun <= len(t.hashes); k++ {
-			f.runs[hashRun(t.hashes[k:])] = false
+		count += len(t.words)
+	}
+	f := &copyFinder{turns: turns, runs: make(map[uint64]bool, count)}
+	for i := range thoughts {
+		hashes := thoughts[i].hashes
+		for k := 0; k+minRun <= len(hashes); k++ {
+			f.runs[hashRun(hashes[k:])] = false
+		}
+		for _, word := range thoughts[i].words {
+			f.words.add(thoughts[i].text[word.start:word.end])
 		}
 	}
 	return f
@@ -85,6 +97,10 @@ var seed = maphash.MakeSeed()
 // for 61.
 func eachWord(text string, f func(word span)) {
 	for i := 0; i < len(text); {
+		if c := text[i]; c < utf8.RuneSelf && !isWordByte(c) {
+			i++
+			continue
+		}
 		end := wordOrRuneEnd(text, i)
 		if end > i && text[i:end] != "0" {
 			f(span{int32(i), int32(end)})
@@ -115,9 +131,19 @@ func (f *copyFinder) readBefore(turn int) {
 
 func (f *copyFinder) readResult(text string) {
 	var window [minRun]uint64
+	count := 0 // consecutive words that the thinking may have
 	eachWord(text, func(word span) {
+		w := text[word.start:word.end]
+		if !f.words.mayHave(w) {
+			count = 0
+			return
+		}
+		count++
 		copy(window[:], window[1:])
-		window[minRun-1] = maphash.String(seed, text[word.start:word.end])
+		window[minRun-1] = maphash.String(seed, w)
+		if count < minRun {
+			return
+		}
 		run := hashRun(window[:])
 		if _, ok := f.runs[run]; ok {
 			f.runs[run] = true

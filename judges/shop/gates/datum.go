@@ -99,14 +99,18 @@ func (r *reading) findCites() {
 		}
 		r.citeMarks(i)
 	}
+	count := len(r.cites)
 	for _, n := range r.spelled {
 		r.citeSpelled(n)
 	}
 	r.citeUnspacedBrands()
+	isSorted := len(r.cites) == count
 	r.dropInTitles()
-	slicesx.SortByKey(r.cites, func(a cite) int {
-		return a.sentence
-	})
+	if !isSorted {
+		slicesx.SortByKey(r.cites, func(a cite) int {
+			return a.sentence
+		})
+	}
 
 	k := 0
 	for i := 0; i <= len(r.sentences); i++ {
@@ -180,7 +184,12 @@ func (r *reading) citeCode(t *token, c *cite) bool {
 const minCode = 3
 
 func isCode(word string) bool {
-	return strings.ContainsAny(word, "0123456789") && strings.ContainsFunc(word, unicode.IsLetter)
+	for i := range len(word) {
+		if isDigit(word[i]) {
+			return strings.ContainsFunc(word, unicode.IsLetter)
+		}
+	}
+	return false
 }
 
 // citeRequestWord reports whether a token is a word of three bytes or more that is both in the

@@ -36,9 +36,9 @@ type factIndex struct {
 	// bits of those words that the JSON object being read contains.
 	watched int
 	found   uint64
-	// lengths has, by a word's first byte, a bit for each length of the words added. Most words of
-	// results match none of them and are not looked up.
-	lengths [256]uint64
+	// seen is a set with at least the words added. Most words of results are not in it and are not
+	// looked up.
+	seen wordSet
 	// tokens, marks, sentences, cites and starts are memory that passages share.
 	tokens    []token
 	marks     []mark
@@ -48,6 +48,29 @@ type factIndex struct {
 	// partialBudget is the number of comparisons that may still be made to test whether a word or
 	// figure of the thinking is a part of a product's id or title.
 	partialBudget int
+}
+
+// wordSet is a set of words by their first two bytes and their length. It may also report words that were
+// not added, and all that begin with a character beyond ASCII.
+type wordSet [256]uint64
+
+// place returns the index of a word's item, and its bit there. In any case of letters, it is the same.
+func (*wordSet) place(word string) (item byte, bit uint64) {
+	second := byte(0)
+	if len(word) > 1 {
+		second = min(lower(word[1]), utf8.RuneSelf) // the case of other letters may change their first byte
+	}
+	return lower(word[0])*31 + second, 1 << (len(word) & 63)
+}
+
+func (s *wordSet) add(word string) {
+	item, bit := s.place(word)
+	s[item] |= bit
+}
+
+func (s *wordSet) mayHave(word string) bool {
+	item, bit := s.place(word)
+	return word[0] >= utf8.RuneSelf || s[item]&bit != 0
 }
 
 // never is used as the step of a word or figure that no tool result contains.
@@ -187,7 +210,7 @@ func (x *factIndex) addWord(text string) int32 {
 	if !ok {
 		slot = int32(len(x.words))
 		x.slots[text] = slot
-		x.lengths[text[0]] |= 1 << (len(text) & 63)
+		x.seen.add(text)
 		x.words = append(x.words, wordFact{first: [roles]int32{never, never, never, never, never, never}})
 	}
 	return slot
@@ -243,7 +266,7 @@ func (x *factIndex) recordWord(word string, r role, step int32) {
 	if len(word) > len(low) {
 		return
 	}
-	if word[0] < utf8.RuneSelf && x.lengths[lower(word[0])]&(1<<(len(word)&63)) == 0 {
+	if !x.seen.mayHave(word) {
 		return
 	}
 	for i := range len(word) {

@@ -94,12 +94,35 @@ type lexicon struct {
 	// keyLengths has, by first byte, a bit for each length of the keys in entries, without their
 	// zeros. Most words begin no key and are not looked up.
 	keyLengths [256]uint8
+	// keys has a bit for the hash of each key in entries. Most beginnings of words have none, and
+	// need no look-up.
+	keys bitset
 	// plain has each word of all lists, also those of phrases, in lower case. None of them is a
 	// name or returned data.
 	plain map[string]bool
 	// values are the words that tools return for attribute values, by concept (the number of the
 	// value). Concept 0 is no value.
 	values []string
+}
+
+// bitset is a set of hashes of numbers. Its length is a power of two. It may also report numbers that were
+// not added.
+type bitset []uint64
+
+// place returns the index of a number's word, and its bit there.
+func (b bitset) place(n uint64) (word int, bit uint64) {
+	h := n * 0x9E3779B97F4A7C15 >> 32
+	return int(h>>6) & (len(b) - 1), 1 << (h & 63)
+}
+
+func (b bitset) add(n uint64) {
+	word, bit := b.place(n)
+	b[word] |= bit
+}
+
+func (b bitset) mayHave(n uint64) bool {
+	word, bit := b.place(n)
+	return b[word]&bit != 0
 }
 
 // entry is one item of the word lists in lower case: a word, a phrase, or if prefix is set the
@@ -124,6 +147,7 @@ var words = sync.OnceValue(loadLexicon)
 func loadLexicon() *lexicon {
 	l := &lexicon{
 		entries: map[uint32][]entry{},
+		keys:    make(bitset, 1<<10),
 		plain:   map[string]bool{},
 		values:  []string{""},
 	}
@@ -190,6 +214,7 @@ func (l *lexicon) add(text string, m meaning) {
 	var start [4]byte
 	l.keyLengths[word[0]] |= 1 << copy(start[:keyLength], word)
 	key := binary.LittleEndian.Uint32(start[:])
+	l.keys.add(uint64(key))
 	list := l.entries[key]
 	i := slices.IndexFunc(list, func(e entry) bool {
 		return e.word == word && e.prefix == prefix
@@ -226,7 +251,7 @@ func (l *lexicon) appendMatches(
 		b, width := entryByte(text, i)
 		key |= uint32(b) << (8 * k)
 		i += width
-		if l.keyLengths[key&0xff]&(2<<k) == 0 {
+		if l.keyLengths[key&0xff]&(2<<k) == 0 || !l.keys.mayHave(uint64(key)) {
 			continue
 		}
 		next := byte(0)

@@ -193,7 +193,8 @@ func (r *reading) prefers(i int) bool {
 	if !isConclusion && !r.isAboutCandidates(i) || s.classes&evenWord != 0 {
 		return false
 	}
-	hasSign := strings.ContainsAny(r.text[s.start:s.end], ">→") // "A > B", "-> first"
+	text := r.text[s.start:s.end]
+	hasSign := strings.Contains(text, ">") || strings.Contains(text, "→") // "A > B", "-> first"
 	if chooses || hasSign || r.opensWithCause(i) {
 		return true
 	}

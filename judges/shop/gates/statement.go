@@ -162,19 +162,20 @@ func (r *reading) isOpposed(i int, a, b *candidate) bool {
 	if r.hasMark(i, compareWord|preferWord|labelWord) {
 		return false
 	}
-	denied := map[*candidate]bool{}
+	var isNamed, isDenied [2]bool
 	var clauses []span
 	for _, c := range r.sentenceCites(i) {
-		for _, candidate := range [...]*candidate{a, b} {
+		for k, candidate := range [...]*candidate{a, b} {
 			if !r.mentions(&c, candidate) {
 				continue
 			}
 			clause := r.clause(&c)
 			clauses = slicesx.AppendUnique(clauses, clause)
-			denied[candidate] = denied[candidate] || r.classesIn(i, span{c.end, clause.end})&negationWord != 0
+			isNamed[k] = true
+			isDenied[k] = isDenied[k] || r.classesIn(i, span{c.end, clause.end})&negationWord != 0
 		}
 	}
-	return len(clauses) > 1 && len(denied) == 2 && denied[a] != denied[b]
+	return len(clauses) > 1 && isNamed == [2]bool{true, true} && isDenied[0] != isDenied[1]
 }
 
 // isQuestion reports whether sentence i has the question mark of any script.

@@ -15,6 +15,9 @@ import (
 // figure's end is unchanged, so that quotes can be cut from the original. A letter whose lower case has another length in bytes is not changed, nor are bytes
 // that are not UTF-8.
 func fold(text string) string {
+	if isASCII(text) {
+		return strings.ToLower(text)
+	}
 	b := []byte(text)
 	for i := 0; i < len(b); {
 		if c := b[i]; c < utf8.RuneSelf {
@@ -33,6 +36,15 @@ func fold(text string) string {
 		i += width
 	}
 	return string(b)
+}
+
+func isASCII(text string) bool {
+	for i := range len(text) {
+		if text[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
 }
 
 // foldFigure writes the figure of another script at b[i] with ASCII digits and marks, after as many
@@ -74,7 +86,16 @@ func lower(c byte) byte {
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
-func isWordByte(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' || isDigit(c) }
+// wordBytes has true for the ASCII letters and digits.
+var wordBytes = func() (bytes [256]bool) {
+	for c := range bytes {
+		low := lower(byte(c))
+		bytes[c] = low >= 'a' && low <= 'z' || isDigit(low)
+	}
+	return bytes
+}()
+
+func isWordByte(c byte) bool { return wordBytes[c] }
 
 // unspaced reports whether a rune is in a script that is treated as written without blanks between
 // words: Thai, Japanese, Chinese or Korean. Digits are not.
