@@ -74,14 +74,14 @@ func TestNearMissesOfAnExaminer(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.print(t)
-	c.atLeast(t, "dropped", c.drop, "reworded", 0.75)
+	c.atLeast(t, "dropped", c.drop, "reworded", 0.85)
 	c.atMost(t, "called the same", c.sameCount, "near_verbatim", 0.01)
 	c.atMost(t, "called the same", c.sameCount, "near_reworded", 0.05)
 }
 
 // TestTextsOfAuthors holds rewordings and near misses of public requests by authors who had
 // not read the code. The limits are the counts of 30 November with all 750 public problems. The texts
-// of the third to sixth author were known when the rules were written, those of the seventh were not.
+// were known when the rules were written.
 func TestTextsOfAuthors(t *testing.T) {
 	t.Parallel()
 	g := newTestGuard(t, publicBank(t))
@@ -100,19 +100,19 @@ func TestTextsOfAuthors(t *testing.T) {
 	}
 	c.print(t)
 	for kind, share := range map[string]float64{
-		"third heavy": 1, "third turns": 1, "third translation": 27. / 40,
-		"fourth heavy": 1, "fourth turns": 1, "fourth translation": 27. / 40,
-		"fifth heavy": 1, "fifth turns": 1, "fifth translation": 26. / 40,
-		"sixth heavy": 1, "sixth turns": 1, "sixth translation": 25. / 40,
-		"seventh heavy": 59. / 60, "seventh turns": 1, "seventh translation": 28. / 40,
+		"third heavy": 1, "third turns": 1, "third translation": 33. / 40,
+		"fourth heavy": 1, "fourth turns": 1, "fourth translation": 32. / 40,
+		"fifth heavy": 1, "fifth turns": 1, "fifth translation": 35. / 40,
+		"sixth heavy": 1, "sixth turns": 1, "sixth translation": 28. / 40,
+		"seventh heavy": 59. / 60, "seventh turns": 1, "seventh translation": 32. / 40,
 	} {
 		c.atLeast(t, "dropped", c.drop, kind, share)
 	}
-	c.atMost(t, "called the same", c.sameCount, "third near", 2./75)
-	c.atMost(t, "called the same", c.sameCount, "fourth near", 1./75)
+	c.atMost(t, "called the same", c.sameCount, "third near", 1./75)
+	c.atMost(t, "called the same", c.sameCount, "fourth near", 0)
 	c.atMost(t, "called the same", c.sameCount, "fifth near", 0)
-	c.atMost(t, "called the same", c.sameCount, "sixth near", 1./75)
-	c.atMost(t, "called the same", c.sameCount, "seventh near", 5./75)
+	c.atMost(t, "called the same", c.sameCount, "sixth near", 0)
+	c.atMost(t, "called the same", c.sameCount, "seventh near", 1./75)
 }
 
 // readEntries reads the problems of files of ShoppingBench, those whose line keep accepts.

@@ -123,6 +123,45 @@ func TestReplacedWishes(t *testing.T) {
 	}
 }
 
+// TestSameComparesWordsAndCounts holds kinds of near misses that rules by stem, by the start of a word or by
+// kinds of numbers overlook.
+func TestSameComparesWordsAndCounts(t *testing.T) {
+	t.Parallel()
+	g := newTestGuard(t, []Entry{
+		{ID: "calendar", Text: "Looking for a retro wooden calendar with a seasonal vibe, priced above 120 PHP."},
+		{ID: "tag", Text: "Looking for a red treasury tag clip with a price above 11 PHP."},
+		{ID: "paste", Text: "Looking for a toothpaste by nimbor for sensitive gums, 90 g, above 45 PHP."},
+		{ID: "snacks", Text: "Looking for snacks with a rum flavor that can be stored in the cupboard, from the brand oishi, above 31 PHP."},
+		{ID: "shoes", Text: "Looking for a pair of On Cloud X running sneakers in size 39, sea blue color, above 640 PHP."},
+		{ID: "fan", Text: "Looking for a plastic desk fan by karuto with 6 blades, 10W power, free delivery, above 274 PHP."},
+		{ID: "bangles", Text: "Looking for a smooth gold bangle with no gemstones, made of mineral stone, and a curved bangle, also with no stones, above 203 PHP."},
+		{ID: "scents", Text: "Looking for Ocean Blue scent by varil, 50 ml, and Girl over Flower scent, 50 ml, model combi c, above 466 PHP."},
+		{ID: "sensors", Text: "Looking for digital sensors from LazMall that cost more than 78 PHP."},
+	})
+	for text, isSame := range map[string]bool{
+		"A wooden calendar, retro, with a seasonal vibe, more than 120 PHP.":                                                               true,
+		"A wooden train, retro, with a seasonal vibe, more than 120 PHP.":                                                                  false,
+		"A red treasury tag clip, above 11 PHP please.":                                                                                    true,
+		"A red treasury tag cutter, above 11 PHP please.":                                                                                  false,
+		"A nimbor tomato paste, 90 g, for sensitive gums, above 45 PHP.":                                                                   false,
+		"Looking for snacks with a rum raisin flavor that can be stored in the cupboard, from the brand oishi, above 31 PHP.":              false,
+		"Looking for a pair of On Cloudflow running sneakers in size 39, sea blue color, above 640 PHP.":                                   false,
+		"Desk fans of plastic by karuto, 6 blades, 10W, delivered free of charge, above 274 PHP. We are a family of 4.":                    true,
+		"A couple of plastic desk fans by karuto, 6 blades, 10W power, delivered for free, above 274 PHP.":                                 false,
+		"Plastic desk fan by karuto, 6 blades, 10W power, paid in cash at the door, above 274 PHP.":                                        false,
+		"Looking for a smooth gold bangle with no gemstones, made of mineral stone, and a curved bangle, also with stones, above 203 PHP.": false,
+		"Ocean Blue scent by varil, 50 ml, and the Girl over Flower scent of 100 ml, model combi c, above 466 PHP.":                        false,
+		"Ocean Blue scent by varil, 50 ml, and the Girl over Flower scent of 50 ml, model combi d, above 466 PHP.":                         false,
+		"Ocean Blue scent by varil, 50 ml, and the Girl over Flower scent of 50 ml, model combi c, above 466 PHP.":                         true,
+		"LazMall only: digital sensors, model DS18, above 78 PHP.":                                                                         false,
+		"L ooking f or dig ital sens ors fr om Laz Mall th at co st mo re th an 7 8 PH P.":                                                 true,
+	} {
+		if f := g.Check(Candidate{Text: text}); f.Same != isSame {
+			t.Errorf("%q: same is %v: %s", text, f.Same, f.Evidence)
+		}
+	}
+}
+
 // TestAmountsOfTheBanksCurrency checks that a bank without pesos holds amounts in its own currency,
 // which are compared as written.
 func TestAmountsOfTheBanksCurrency(t *testing.T) {

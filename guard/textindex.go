@@ -33,7 +33,7 @@ func newTextIndex(bank []Entry) *textIndex {
 	for i, e := range bank {
 		if key := normalised(disguise.Plain(e.Text)); key != "" {
 			setIfAbsent(t.exact, e.Text, i)
-			setIfAbsent(t.normalised, key, i)
+			setIfAbsent(t.normalised, withoutSpaces(key), i)
 			if clauses := sortedClauses(disguise.Plain(e.Text)); clauses != "" {
 				setIfAbsent(t.clauses, clauses, i)
 			}
@@ -42,6 +42,9 @@ func newTextIndex(bank []Entry) *textIndex {
 	}
 	return t
 }
+
+// withoutSpaces returns a text without spaces: a program that reads a picture puts some into words.
+func withoutSpaces(text string) string { return strings.ReplaceAll(text, " ", "") }
 
 func setIfAbsent(m map[string]int, key string, i int) {
 	if _, ok := m[key]; !ok {
@@ -61,8 +64,7 @@ func (t *textIndex) check(text string, bank []Entry) Finding {
 	if len(text) > maxPadding*(t.maxBytes+1) {
 		return Finding{}
 	}
-	key := normalised(text)
-	if i, ok := t.normalised[key]; ok {
+	if i, ok := t.normalised[withoutSpaces(normalised(text))]; ok {
 		return textFinding(bank[i], TierNormalised, "the request is equal but for case, white space and punctuation")
 	}
 	if clauses := sortedClauses(text); clauses != "" {

@@ -243,7 +243,7 @@ func misreadings(w string) []string {
 	if misreadNumber.MatchString(w) {
 		return []string{strings.NewReplacer("o", "0", "l", "1", "i", "1").Replace(w)}
 	}
-	if amount.MatchString(w) && strings.ContainsAny(w, "0123456789") {
+	if amount.MatchString(w) && strings.ContainsAny(w, digitsOf(w)) {
 		return []string{w}
 	}
 	w = strings.ReplaceAll(w, "0", "o")
@@ -254,6 +254,17 @@ func misreadings(w string) []string {
 	}
 	return out
 }
+
+// digitsOf returns the digits that show that a word is an amount: a zero before letters, as in "0n", is none.
+func digitsOf(w string) string {
+	if zeroWord.MatchString(w) {
+		return "123456789"
+	}
+	return "0123456789"
+}
+
+// zeroWord matches a zero before letters.
+var zeroWord = regexp.MustCompile(`^0[a-z]`)
 
 // misreadNumber matches a number of which at least one digit was read as a letter: "16o", "ll9".
 var misreadNumber = regexp.MustCompile(`^[^a-z0-9]*[0-9oli]*([0-9][oli]|[oli][0-9])[0-9oli]*[^a-z0-9]*$`)

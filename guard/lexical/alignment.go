@@ -3,6 +3,8 @@ package lexical
 import (
 	"fmt"
 	"slices"
+
+	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
 // replacedInCopy describes the first place at which the text p has another word than the request b,
@@ -18,8 +20,9 @@ func replacedInCopy(b, p *profile, template float64) string {
 		removed := b.lackedBy(p, gap.base)
 		added := p.lackedBy(b, gap.text)
 		isWord := len(removed) > 0 && slices.ContainsFunc(added, isContent)
+		isWish := template >= verbatimTemplate && len(added) > 0 && slices.ContainsFunc(removed, isProper)
 		isOtherLetter := slices.ContainsFunc(removed, isLetter) && slices.ContainsFunc(added, isLetter)
-		if isWord || isOtherLetter {
+		if isWord || isWish || isOtherLetter {
 			return fmt.Sprintf("%q became %q", joinWords(removed), joinWords(added))
 		}
 	}
@@ -90,9 +93,9 @@ func (p *profile) lackedBy(other *profile, tokens span) (out []*word) {
 		if w == nil {
 			continue
 		}
-		isThere := false
+		isThere := other.hasJoined(w)
 		for _, o := range other.words {
-			isThere = isThere || o != nil && (o.text == w.text || areSimilar(w, o))
+			isThere = isThere || o != nil && (o.text == w.text || other.mayMean(o, w) || p.hasPart(w, o))
 		}
 		if !isThere {
 			out = append(out, w)
@@ -105,3 +108,62 @@ func isContent(w *word) bool { return w.content }
 
 // isLetter reports whether w is a single letter other than "a" and "i", which are English words.
 func isLetter(w *word) bool { return len(w.text) == 1 && w.text != "a" && w.text != "i" }
+
+// maxChangedWords is the maximum number of words that a copy of a request may omit, or add, and
+// still count as asking for the same.
+const maxChangedWords = 1
+
+// wordDifference describes the content words of the request b that the text p replaced, or returns
+// "". In a copy of the request (template of at least copyTemplate) it reports missing words
+// together with added ones, or more than maxChangedWords that are only missing or only added: a
+// single one ("grey condition") proves little. A text in other wording nearly always has missing
+// and added words (see replacedWish).
+func wordDifference(b, p *profile, template float64) string {
+	if template < copyTemplate {
+		return ""
+	}
+	missing := missingWords(b, p, template)
+	extra := missingWords(p, b, template)
+	isWish := func(w *word) bool {
+		return !loadLexicon().talk[w.text] && !loadLexicon().attributes[w.text] && !b.hasSpelling(w)
+	}
+	switch {
+	case len(missing) > 0 && len(extra) > 0:
+		return fmt.Sprintf("%q became %q", joinWords(missing), joinWords(extra))
+	case len(missing) > maxChangedWords:
+		return fmt.Sprintf("%q is missing", joinWords(missing))
+	case slices.ContainsFunc(extra, isWish):
+		return fmt.Sprintf("%q was added", joinWords(extra))
+	}
+	return ""
+}
+
+// missingWords returns the content words of a that are similar to no content word of b. In a
+// verbatim copy (template of at least verbatimTemplate), each word of b can match only one word of
+// a.
+func missingWords(a, b *profile, template float64) []*word {
+	var used []bool
+	if template >= verbatimTemplate {
+		used = make([]bool, len(b.content))
+	}
+	return slicesx.FilterMap(a.content, func(w *word) (*word, bool) {
+		isPart := func(o *word) bool { return a.hasPart(w, o) }
+		return w, !b.hasMeaning(w, used) && !b.hasJoined(w) && !slices.ContainsFunc(b.content, isPart)
+	})
+}
+
+// hasMeaning reports whether a content word of the text is similar to w. If used is not nil, it has
+// one element for each content word: words whose element is true are skipped, and the element of
+// the first match is set to true.
+func (p *profile) hasMeaning(w *word, used []bool) bool {
+	for i, o := range p.content {
+		if used != nil && used[i] || !p.mayMean(o, w) {
+			continue
+		}
+		if used != nil {
+			used[i] = true
+		}
+		return true
+	}
+	return false
+}

@@ -36,7 +36,7 @@ func (l *lexicon) with(words *arena.Lexicon) *lexicon {
 		out.addUnit(append(fields, out.addOwn(name, u.Words)...))
 	}
 	for _, group := range words.Synonyms {
-		out.addGroup(out.addOwn(group[0], group[1:]))
+		out.addGroup(out.synonyms, out.addOwn(group[0], group[1:]))
 	}
 	return &out
 }

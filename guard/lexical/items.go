@@ -17,6 +17,8 @@ type item struct {
 	isAsked bool
 	// isPart reports that a stop word that names a thing follows, as in "phone case".
 	isPart bool
+	// isOne reports that "a" or "an" is before the item.
+	isOne bool
 	// end is the index of the word after the item.
 	end int
 }
@@ -62,7 +64,8 @@ func (p *profile) items() (out []item) {
 			last.end = i + 1
 			last.isAsked = last.isAsked || isListed && isPlural(w.text)
 		case w.content:
-			out = append(out, item{words: []*word{w}, end: i + 1, isAsked: isAsked || isListed && isPlural(w.text)})
+			isOne := i > 0 && isArticle(p.tokens[i-1].text)
+			out = append(out, item{words: []*word{w}, end: i + 1, isAsked: isAsked || isListed && isPlural(w.text), isOne: isOne})
 			isOpen = true
 			isAsked = false
 		case isOpen && roles["good"][w.text]:
@@ -71,7 +74,7 @@ func (p *profile) items() (out []item) {
 			isOpen = false
 			isAsked = true
 			isLinked = false
-		case w.text == "a" || w.text == "an" || w.text == "some":
+		case isArticle(w.text) || w.text == "some":
 			isOpen = false
 			isAsked = !isLinked
 		case w.text == "and" || w.text == "or":
@@ -81,6 +84,8 @@ func (p *profile) items() (out []item) {
 	}
 	return out
 }
+
+func isArticle(w string) bool { return w == "a" || w == "an" }
 
 // isPlural reports whether a noun is likely a plural: one in a list without an article is a thing, where a
 // property such as "regular fit" has the singular.
@@ -221,44 +226,6 @@ func (p *profile) valuesOf(i item) (out []classValue) {
 	return out
 }
 
-// standsFor reports whether the text p has a content word for the word w of another text: one that is
-// similar to w, but not another word of that text, as "bolt" is no word for the "screw" of a request
-// for both. The words of allowed may stand for w nonetheless.
-func (p *profile) standsFor(other *profile, w *word, allowed []*word) bool {
-	return slices.ContainsFunc(p.content, func(o *word) bool {
-		return areSimilar(w, o) && (o.stem == w.stem || !hasHash(other.distinct, o.hash) || hasHash(allowed, o.hash))
-	})
-}
-
-// countPlaceholders returns the number of words such as "something" that the text uses in place of the
-// noun of an item. A word that the request b has too is used as there, and one in a sentence that says
-// nothing else, as in "two things:", is used for all items.
-func (p *profile) countPlaceholders(b *profile) int {
-	roles := loadLexicon().roles
-	n := 0
-	isDescribed := false
-	inSentence := 0
-	for i, w := range p.words {
-		if p.tokens[i].followsBound() {
-			isDescribed = false
-			inSentence = 0
-		}
-		isKnown := i > 0 && roles["known"][p.tokens[i-1].text]
-		switch {
-		case w == nil:
-		case roles["placeholder"][w.text] && !b.hasWord(w) && !isKnown:
-			inSentence++
-		case w.content:
-			isDescribed = true
-		}
-		if isDescribed {
-			n += inSentence
-			inSentence = 0
-		}
-	}
-	return n
-}
-
 // replaces reports whether a new word may stand for another property than the missing one: it is not
 // the start or end of it, as "deo" of "deodorant", nor a measure such as "small".
 func replaces(added, missing *word) bool {
@@ -267,62 +234,6 @@ func replaces(added, missing *word) bool {
 	isSame := strings.HasPrefix(missing.text, added.text) || isEnd && !roles["denying"][start]
 	return !isSame && !roles["measure"][added.text]
 }
-
-// negationDifference describes a word that the request b has and the text p negates, or the reverse:
-// "without gemstones" became "with gemstones". It returns "" if there is none.
-func negationDifference(b, p *profile, _ float64) string {
-	textStates := p.negations()
-	for _, s := range b.negations() {
-		for _, o := range textStates {
-			if s.negation != bothWays && s.negation != o.negation && isSameWord(s.word, o.word) {
-				return fmt.Sprintf("%q is negated in one of the two", s.word.text)
-			}
-		}
-	}
-	return ""
-}
-
-// negation says whether a text negates a word: never, each time, or only in some places.
-type negation int
-
-const (
-	affirmed negation = iota
-	negated
-	bothWays
-)
-
-// wordState is a word of a text, and whether the text negates it in any of its forms.
-type wordState struct {
-	word     *word
-	negation negation
-}
-
-// negations returns for each stem of the text that says what is asked for whether it is negated, in
-// the order of the text.
-func (p *profile) negations() (states []wordState) {
-	indices := map[uint64]int{}
-	for i, w := range p.words {
-		if w == nil || !w.content && w.services == 0 {
-			continue
-		}
-		state := affirmed
-		if p.isNegated(i) {
-			state = negated
-		}
-		at, ok := indices[w.hash]
-		switch {
-		case !ok:
-			indices[w.hash] = len(states)
-			states = append(states, wordState{w, state})
-		case states[at].negation != state:
-			states[at].negation = bothWays
-		}
-	}
-	return states
-}
-
-// isSameWord reports whether two words have the same stem or are synonyms.
-func isSameWord(a, b *word) bool { return a.stem == b.stem || shareElement(a.synonyms, b.synonyms) }
 
 // knownShare returns the share of the text's words, 0 to 1, that the lexicon or the protected
 // requests have. Names of data fields are left out.

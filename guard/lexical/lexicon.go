@@ -22,13 +22,14 @@ var lexiconFiles embed.FS
 // translations, units and so on.
 type lexicon struct {
 	stop       map[string]bool
-	talk       map[string]bool            // stems of words that a text may add to a request
-	attributes map[string]bool            // stems of words that a text may leave out
+	talk       map[string]bool            // words that a text may add to a request, in each form
+	attributes map[string]bool            // words that a text may leave out, in each form
 	ranges     map[string]bool            // words between the two ends of a range
 	refusals   map[string]bool            // words that negate a bound
 	roles      map[string]map[string]bool // words by their role in a sentence, such as "negation"
 	synonyms   map[string][]int32         // from stems to groups of synonyms
-	groups     int32                      // number of groups
+	related    map[string][]int32         // from stems to groups of related words
+	groups     int32                      // number of groups of both kinds
 	foreign    map[string][]string        // from foreign words to English ones
 	longest    int                        // number of runes of the longest foreign word without spaces
 	classes    map[string][]classValue
@@ -90,6 +91,7 @@ var loadLexicon = sync.OnceValue(func() *lexicon {
 		refusals:   map[string]bool{},
 		roles:      map[string]map[string]bool{},
 		synonyms:   map[string][]int32{},
+		related:    map[string][]int32{},
 		foreign:    map[string][]string{},
 		classes:    map[string][]classValue{},
 		phrases:    map[string][]phrase{},
@@ -107,12 +109,12 @@ var loadLexicon = sync.OnceValue(func() *lexicon {
 	})
 	eachEntry("talk", func(fields []string) {
 		for _, w := range fields {
-			l.talk[stem(w)] = true
+			addForms(l.talk, w)
 		}
 	})
 	eachEntry("attributes", func(fields []string) {
 		for _, w := range fields {
-			l.attributes[stem(w)] = true
+			addForms(l.attributes, w)
 		}
 	})
 	eachEntry("ranges", func(fields []string) {
@@ -127,7 +129,8 @@ var loadLexicon = sync.OnceValue(func() *lexicon {
 		}
 		addAll(l.roles[fields[0]], fields[1:])
 	})
-	eachEntry("synonyms", l.addGroup)
+	eachEntry("synonyms", func(fields []string) { l.addGroup(l.synonyms, fields) })
+	eachEntry("related", func(fields []string) { l.addGroup(l.related, fields) })
 	eachEntry("foreign", l.addForeign)
 	eachEntry("classes", l.addClass)
 	eachEntry("phrases", l.addPhrase)
@@ -140,6 +143,17 @@ var loadLexicon = sync.OnceValue(func() *lexicon {
 	})
 	return l
 })
+
+// addForms adds a word to set with the forms that it has as a noun or a verb: "trim", "trims", "trimmed"
+// and "trimming", but not "trimmer", which is another thing.
+func addForms(set map[string]bool, w string) {
+	start := strings.TrimSuffix(w, "e")
+	doubled := w + w[len(w)-1:]
+	addAll(set, []string{w, w + "s", w + "es", start + "ed", start + "ing", doubled + "ed", doubled + "ing"})
+	if y, ok := strings.CutSuffix(w, "y"); ok {
+		addAll(set, []string{y + "ies", y + "ied"})
+	}
+}
 
 func addAll(set map[string]bool, words []string) {
 	for _, w := range words {
@@ -165,13 +179,19 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// addGroup adds a line of synonyms.txt, a group of words with the same meaning.
-func (l *lexicon) addGroup(fields []string) {
+// addGroup adds a group of words with the same or a related meaning to groups, the synonyms or the
+// related words of the lexicon.
+func (l *lexicon) addGroup(groups map[string][]int32, words []string) {
 	l.groups++
-	for _, w := range fields {
+	for _, w := range words {
 		s := stem(w)
-		l.synonyms[s] = append(slices.Clip(l.synonyms[s]), l.groups)
+		groups[s] = append(slices.Clip(groups[s]), l.groups)
 	}
+}
+
+// groupsOf returns the groups of synonyms and of related words that have the stem.
+func (l *lexicon) groupsOf(stem string) []int32 {
+	return append(slices.Clip(l.synonyms[stem]), l.related[stem]...)
 }
 
 // addForeign adds an English word, the first field, and its translations, the other fields. A

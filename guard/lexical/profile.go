@@ -155,6 +155,9 @@ func (p *profile) isNegated(i int) bool {
 	if p.isDenied(i) {
 		return true
 	}
+	if p.isAlternative(i) {
+		return p.isNegated(i - 2) // "not red or blue"
+	}
 	isNegated := false
 	for j := i - 1; j >= 0; j-- {
 		w := p.tokens[j].text
@@ -170,6 +173,12 @@ func (p *profile) isNegated(i int) bool {
 		}
 	}
 	return isNegated
+}
+
+// isAlternative reports whether "or" is between the word at i and a content word.
+func (p *profile) isAlternative(i int) bool {
+	isOther := i >= 2 && p.words[i-2] != nil && p.words[i-2].content && p.tokens[i].isInPhrase()
+	return isOther && (p.tokens[i-1].text == "or" || p.tokens[i-1].text == "nor")
 }
 
 // isDenied reports whether the word at i is negated by the words after it: "installation not included".
@@ -198,15 +207,15 @@ func (p *profile) hasCount(v float64) bool {
 	return p.counts&(1<<uint(v)) != 0
 }
 
+// number returns the number of the token.
+func (t *token) number() number {
+	return number{value: t.value, unit: t.unit, written: t.written, directions: 1 << t.direction}
+}
+
 // addNumber adds the number of a token to p.numbers. If p has an equal amount already, it only adds
 // to it whether the token is a bound (at least, at most).
 func (p *profile) addNumber(t *token) {
-	n := number{
-		value:      t.value,
-		unit:       t.unit,
-		written:    t.written,
-		directions: 1 << t.direction,
-	}
+	n := t.number()
 	for i := range p.numbers {
 		if p.numbers[i].isSameAmount(n) {
 			p.numbers[i].directions |= 1 << t.direction

@@ -124,7 +124,10 @@ func (s *scanner) emit(t token, start, end int) {
 // since the search for typing errors takes time quadratic in the length.
 const maxWord = 64
 
-// word scans a word of ASCII letters. It omits apostrophes inside the word and a possessive s. A
+// contracted are the endings after an apostrophe that are no part of a word, as in "lamp's" and "I'll".
+var contracted = map[string]bool{"s": true, "ll": true, "d": true, "ve": true, "re": true, "m": true}
+
+// word scans a word of ASCII letters. It omits apostrophes inside the word and endings of contracted. A
 // sign of a currency directly before a number ("p500") becomes the code of the currency.
 func (s *scanner) word() {
 	start := s.pos
@@ -134,7 +137,7 @@ func (s *scanner) word() {
 		s.pos++
 		suffix := s.pos
 		s.letters()
-		if s.text[suffix:s.pos] != "s" && len(w) < maxWord {
+		if !contracted[s.text[suffix:s.pos]] && len(w) < maxWord {
 			w += s.text[suffix:s.pos]
 		}
 	}
@@ -237,10 +240,24 @@ func (s *scanner) emitNumber(start int, digits []byte) {
 	if err != nil || len(digits) > maxDigits {
 		t.text = s.text[start:min(s.pos, start+maxWord)]
 	} else {
-		t.value = value
-		t.written = value
+		t.value = s.century(start) + value
+		t.written = t.value
 	}
 	s.emit(t, start, s.pos)
+}
+
+// century returns what a year of two digits lacks, as in "'07". It returns 0 for another number, also one
+// in quotes.
+func (s *scanner) century(start int) float64 {
+	isYear := start > 0 && s.text[start-1] == '\'' && s.pos == start+2 && (start == 1 || !isDigit(s.text[start-2]) && !isLower(s.text[start-2])) &&
+		(s.pos == len(s.text) || s.text[s.pos] != '\'')
+	switch {
+	case !isYear:
+		return 0
+	case s.text[start] < '5':
+		return 2000
+	}
+	return 1900
 }
 
 // nonASCII scans a word of letters that are not ASCII, such as one of another script. Any other

@@ -2,6 +2,7 @@ package lexical
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/trajectory-arena/arena/internal/text"
 )
@@ -31,10 +32,12 @@ func isDoubling(long, short string) bool {
 }
 
 // addFunctionWord adds a word of a protected request to the words that the method correction may
-// return, if the word is a stop word of the lexicon or part of one of its phrases.
+// return, if the word is a stop word of the lexicon or part of one of its phrases, and no word for people.
 func (v *vocabulary) addFunctionWord(w string) {
 	l := loadLexicon()
-	if !l.stop[w] && !l.inPhrase[w] {
+	audience := slices.Index(l.names, "audience")
+	isPerson := slices.ContainsFunc(l.classesOf(w), func(v classValue) bool { return int(v.class) == audience })
+	if !l.stop[w] && (!l.inPhrase[w] || isPerson) {
 		return
 	}
 	for _, d := range deletions(w) {
@@ -62,4 +65,80 @@ func (v *vocabulary) correction(w string) string {
 		}
 	}
 	return w
+}
+
+// mayMean reports whether the word w of the text p may have the same meaning as a word of the other text
+// (see areSimilar). The text, and not the request, may also have the start of a word: "desk" for "desktop".
+func (p *profile) mayMean(w, other *word) bool {
+	if p.lexicon != nil {
+		return areSimilar(w, other) || isStartOf(other.text, w.text)
+	}
+	return areSimilar(w, other) || isStartOf(w.text, other.text)
+}
+
+func isStartOf(start, long string) bool {
+	return len(start) >= minPrefix && strings.HasPrefix(long, start)
+}
+
+// areSimilar reports whether two words may have the same meaning: they have the same stem or the same
+// start with endings, are synonyms or names of one value such as a colour, or one is a misspelling of
+// the other.
+func areSimilar(a, b *word) bool {
+	if a.stem == b.stem || isTypo(a, b) {
+		return true
+	}
+	return shareElement(a.synonyms, b.synonyms) || shareElement(a.classes, b.classes) || areForms(a.text, b.text)
+}
+
+// areForms reports whether two words are likely forms of one: what follows their common start, of at
+// least minPrefix bytes, is an ending in both, as in "decoration" and "decorative". "Fiberglass" is no
+// form of "fiber".
+func areForms(a, b string) bool {
+	n := commonPrefix(a, b)
+	return n >= minPrefix && isEnding(a[:n], a[n:]) && isEnding(b[:n], b[n:])
+}
+
+// isEnding reports whether end is nothing or an ending, also after a doubled letter: "slim", "slimming".
+func isEnding(start, end string) bool {
+	endings := loadLexicon().roles["ending"]
+	return end == "" || endings[end] || end[0] == start[len(start)-1] && endings[end[1:]]
+}
+
+func shareElement[T comparable](a, b []T) bool {
+	for _, v := range a {
+		if slices.Contains(b, v) {
+			return true
+		}
+	}
+	return false
+}
+
+// minTypoWord is the minimum length in bytes of two words of which one can be a misspelling of the
+// other, when two texts are compared. minConsonants is that of a misspelling without a vowel, which
+// is hardly another word: "pnk".
+const (
+	minTypoWord   = 4
+	minConsonants = 3
+	// minTypoPair is the length from which two words that the lexicon knows differ by a misspelling.
+	minTypoPair = 10
+)
+
+// isTypo reports whether one word is likely a misspelling of the other: they differ by one edit or
+// two swapped letters, both are long enough, and only one of them is a known word or both are long.
+func isTypo(a, b *word) bool {
+	isLong := min(len(a.text), len(b.text)) >= minTypoPair
+	mayBeSlip := a.known != b.known || isLong
+	return mayBeSlip && a.isLongEnough() && b.isLongEnough() && isOneEdit(a.text, b.text)
+}
+
+func (w *word) isLongEnough() bool {
+	if !w.known && !strings.ContainsAny(w.text, "aeiouy") {
+		return len(w.text) >= minConsonants
+	}
+	return len(w.text) >= minTypoWord
+}
+
+// hasSpelling reports whether w may be a misspelling of a word of the text, also of a stop word.
+func (p *profile) hasSpelling(w *word) bool {
+	return w.isLongEnough() && slices.ContainsFunc(p.words, func(o *word) bool { return o != nil && isOneEdit(o.text, w.text) })
 }

@@ -108,7 +108,7 @@ func (v *vocabulary) freeze(df []int, n int) {
 		if id < len(df) && df[id] > 0 {
 			v.weight[id] = idf(df[id], n, minWordWeight)
 		}
-		for _, g := range v.lexicon.synonyms[stem] {
+		for _, g := range v.lexicon.groupsOf(stem) {
 			v.groups[g] = append(v.groups[g], int32(id))
 		}
 		v.sorted = append(v.sorted, int32(id))
@@ -178,7 +178,7 @@ func (v *vocabulary) read(w string) *word {
 		r.id = id
 		r.weight = v.weight[id]
 	}
-	r.known = r.id >= 0 || !r.content && isASCII(w) || r.synonyms != nil || foreign != nil
+	r.known = r.id >= 0 || !r.content && isASCII(w) || r.synonyms != nil || l.related[r.stem] != nil || foreign != nil
 	if !r.content {
 		if count, ok := l.numerals[w]; ok && count < 32 {
 			r.counts = 1 << count
@@ -284,7 +284,7 @@ func (v *vocabulary) addSimilar(
 	if id, ok := v.ids[stem]; ok {
 		add(id, simEqual)
 	}
-	for _, g := range v.lexicon.synonyms[stem] {
+	for _, g := range v.lexicon.groupsOf(stem) {
 		for _, id := range v.groups[g] {
 			add(id, simSynonym)
 		}

@@ -6,12 +6,10 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena/internal/calls"
-	"github.com/trajectory-arena/arena/internal/cursor"
 )
 
 // Content is the content of a row in any trainer's format: the request, the
@@ -82,60 +80,6 @@ var (
 		"mime_type", "index", "split", "data_source", "style",
 	}
 )
-
-// resultTags are the tags with which a tool result in a user message starts.
-var resultTags = []string{"<obs>", "<tool_response>", "<tool_result>", "<observation>", "<function_response>", "<|observation|>"}
-
-// resultEnd is the tag with which a tool result ends, as package chat writes it.
-const resultEnd = "</tool_response>"
-
-// CutResults splits a text in a user turn into the results of tools at its start and the words of the
-// user after them.
-func CutResults(text string) (results []string, words string) {
-	isResult := slices.ContainsFunc(resultTags, func(tag string) bool {
-		return strings.HasPrefix(strings.TrimSpace(text), tag)
-	})
-	if !isResult {
-		return nil, text
-	}
-	end := strings.LastIndex(text, resultEnd)
-	if end < 0 {
-		return SplitResults(text), ""
-	}
-	return SplitResults(text[:end]), strings.TrimSpace(text[end+len(resultEnd):])
-}
-
-// maxLists is the depth to which SplitResults reads JSON lists: that of the results of a turn, and that
-// of a result.
-const maxLists = 2
-
-// SplitResults returns the results of tools in a text: those in tags, and the elements of a JSON list. If
-// there are several, it also returns all of them joined, since a text may be divided among them.
-func SplitResults(text string) []string {
-	results := splitResults(text, maxLists)
-	if len(results) > 1 {
-		results = append(results, strings.Join(results, "\n"))
-	}
-	return results
-}
-
-func splitResults(text string, lists int) (results []string) {
-	for result := range strings.SplitSeq(text, resultEnd) {
-		result = strings.TrimSpace(result)
-		for _, tag := range resultTags {
-			result = strings.TrimSuffix(strings.TrimPrefix(result, tag), "</"+tag[1:])
-		}
-		result = strings.TrimSpace(result)
-		if lists == 0 || !strings.HasPrefix(result, "[") || !cursor.Valid(result) {
-			results = appendNonEmpty(results, result)
-			continue
-		}
-		for _, v := range gjson.Parse(result).ForEach {
-			results = append(results, splitResults(v.String(), lists-1)...)
-		}
-	}
-	return results
-}
 
 // UserMessages returns the customer's messages that are within tool results, in the member
 // user_message.
@@ -339,65 +283,6 @@ func (c *Content) addAnswers(v gjson.Result) {
 			}
 		}
 	}
-}
-
-// maxDepth is the maximum nesting depth to which JSON values are searched.
-const maxDepth = 12
-
-// isClass reports whether a member classifies a row, a message or a part: its key says so, and its value
-// is a word and no text.
-func isClass(key string, v gjson.Result) bool {
-	text := v.String()
-	isWord := len(text) <= maxWord && !strings.ContainsFunc(text, unicode.IsSpace)
-	return slices.Contains(classKeys, key) && isWord
-}
-
-// maxWord is the maximum length in bytes of a word that classifies, or of an ID.
-const maxWord = 64
-
-// walk calls visit for every non-empty string and every number in a JSON value, with the nearest
-// object key above it, and, if keys is set, for every object key. It also searches strings that are
-// JSON. A value that is nested deeper than depth is one string as it is written.
-func walk(
-	v gjson.Result,
-	key string,
-	depth int,
-	keys bool,
-	visit func(key string, v gjson.Result),
-) {
-	switch {
-	case depth == 0 && (v.IsObject() || v.IsArray()):
-		visit(key, gjson.Result{Type: gjson.String, Raw: v.Raw, Str: v.Raw})
-	case v.IsObject() || v.IsArray():
-		for k, e := range v.ForEach {
-			if keys {
-				visit(key, k)
-			}
-			walk(e, cmp.Or(k.Str, key), depth-1, keys, visit)
-		}
-	case depth > 0 && v.Type == gjson.String && isJSON(v.Str):
-		walk(gjson.Parse(v.Str), key, depth-1, keys, visit)
-	case v.Type == gjson.String && v.Str != "", v.Type == gjson.Number:
-		visit(key, v)
-	}
-}
-
-// Leaves returns the strings and the object keys in a value, one a line.
-func Leaves(v gjson.Result) string {
-	var lines []string
-	walk(v, "", maxDepth, true, func(_ string, v gjson.Result) {
-		if v.Type == gjson.String {
-			lines = append(lines, v.Str)
-		}
-	})
-	return strings.Join(lines, "\n")
-}
-
-// isJSON reports whether text is a valid JSON object or array.
-func isJSON(text string) bool {
-	text = strings.TrimSpace(text)
-	isContainer := strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[")
-	return isContainer && cursor.Valid(text)
 }
 
 // addSpecValue adds one value of a reward specification to ItemIDs, Titles or Terms, by its key.
