@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -83,7 +84,9 @@ func (t *Target) Assemble(ctx context.Context, c *Content) error {
 	c.Lost = lost
 	a.Card.Sections = slices.Concat(a.Card.Sections, sections)
 	if c.Bank != nil {
-		a.Extra[corpus.BankName] = c.Bank.Encode()
+		if a.Extra[corpus.BankName], err = t.encodeBank(c.Bank); err != nil {
+			return err
+		}
 	}
 	for name, page := range c.Pages {
 		a.Extra["reports/"+name] = page
@@ -94,6 +97,26 @@ func (t *Target) Assemble(ctx context.Context, c *Content) error {
 		}
 	}
 	return corpus.Assemble(ctx, t.FS, t.Out, a)
+}
+
+// encodeBank returns the content of bank.json, redacted. The texts of a cluster are sorted, each once, as
+// guard.ReadState wants them: an earlier bank has a request redacted that the traces have in full, so that
+// both become one text.
+func (t *Target) encodeBank(bank *guard.State) ([]byte, error) {
+	content := bank.Encode()
+	if t.Redact == nil {
+		return content, nil
+	}
+	redacted := &guard.State{}
+	if err := json.Unmarshal([]byte(t.Redact.Text(string(content), redact.Counts{})), redacted); err != nil {
+		return nil, fmt.Errorf("redact %s: %w", corpus.BankName, err)
+	}
+	for i := range redacted.Clusters {
+		c := &redacted.Clusters[i]
+		slices.Sort(c.Texts)
+		c.Texts = slices.Compact(c.Texts)
+	}
+	return redacted.Encode(), nil
 }
 
 // FirstError calls funcs in order until one fails, and returns its error.
