@@ -154,8 +154,8 @@ func (e *envelope) firstKeys() string {
 	return list
 }
 
-// quotableWord returns word, a key or schema name, if it looks like an identifier. Any other word
-// may be a secret, and the result is "…".
+// quotableWord returns word, a key or schema name, if it looks like an identifier or a short number. Any other
+// word may be a secret, and the result is "…".
 func quotableWord(word string) string {
 	if !formatWord.MatchString(word) {
 		return "…"
@@ -163,7 +163,7 @@ func quotableWord(word string) string {
 	return word
 }
 
-var formatWord = regexp.MustCompile(`^[A-Za-z_.-]{1,32}[0-9.]{0,4}$`)
+var formatWord = regexp.MustCompile(`^([A-Za-z_.-]{1,32}[0-9.]{0,4}|[0-9]{1,4})$`)
 
 // count reads an integer from 0 to math.MaxInt32. It returns -1 for any other value.
 func (d *decoder) count() int {

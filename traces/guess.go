@@ -56,7 +56,7 @@ func guess(record string) string {
 		}
 		return words + "report it at " + reportAddress
 	}
-	return "no format with these keys is known: report it at " + reportAddress
+	return "no format with these keys is known: report it at " + reportAddress + ", or write each run as docs/how-to/my-agents.md says"
 }
 
 // plainVersion matches version numbers. Another text in place of a version may be a secret and is

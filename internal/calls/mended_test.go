@@ -67,6 +67,21 @@ func TestRead(t *testing.T) {
 			"Action: Search\nAction Input: capital of France",
 			calls.Reading{Calls: written("Search", `{"input":"capital of France"}`), Repairs: []string{calls.RepairReAct, calls.RepairWords}},
 		},
+		"react command with brackets in pairs": {
+			"Action: execute[find /testbed -name '*[0-9].java' -exec md5sum {} + | awk '{print $1}']",
+			calls.Reading{
+				Calls:   written("execute", `{"input":"find /testbed -name '*[0-9].java' -exec md5sum {} + | awk '{print $1}'"}`),
+				Repairs: []string{calls.RepairReAct, calls.RepairWords},
+			},
+		},
+		"react words before damaged JSON": {
+			"Action: find_product\nAction Input: with {\"q\": \"lamp\"}",
+			calls.Reading{Repairs: []string{calls.RepairReAct}, Faults: []string{calls.FaultArguments}},
+		},
+		"react command without its last bracket": {
+			"Action: execute[sort -k1,1 a.txt",
+			calls.Reading{Repairs: []string{calls.RepairReAct}, Faults: []string{calls.FaultArguments}},
+		},
 		"words after brackets are no input": {
 			"Action: search[lamp] or search[mug]",
 			calls.Reading{Repairs: []string{calls.RepairReAct}, Faults: []string{calls.FaultArguments}},

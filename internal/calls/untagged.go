@@ -137,13 +137,13 @@ func (r *Reader) actionWithoutInput(action string, pending bool) {
 const wordsKey = "input"
 
 // words adds a call of the named tool whose only input is a line of words, `search[lamp]` or
-// "Action Input: lamp", and returns true. It returns false if the input is empty, has brackets or a
-// line break or begins with a quotation mark, since it may be damaged JSON, or if name cannot be
-// the name of a tool.
+// "Action Input: lamp", and returns true. It returns false if the input is empty, has a line break or may
+// be damaged JSON, or if name cannot be the name of a tool. Commands and code may have brackets in
+// pairs.
 func (r *Reader) words(name, input string) bool {
 	input = strings.TrimSpace(input)
-	isWords := input != "" && !strings.ContainsAny(input, "{}[]\n") && !strings.ContainsAny(input[:1], "\"'")
-	if !isWords || name == "" || strings.ContainsAny(name, " \t\n") {
+	isWords := input != "" && !strings.ContainsAny(input[:1], `"'{[`) && !strings.Contains(input, `":`)
+	if !isWords || !hasPairs(input) || strings.Contains(input, "\n") || name == "" || strings.ContainsAny(name, " \t\n") {
 		return false
 	}
 	r.repair(RepairWords)
@@ -152,6 +152,26 @@ func (r *Reader) words(name, input string) bool {
 		Arguments: arena.Raw(asjson.Plain(map[string]string{wordsKey: input})),
 	})
 	return true
+}
+
+// hasPairs reports whether each closing bracket of s, ] or }, follows an opening one of its kind that is
+// not closed yet, and all are closed.
+func hasPairs(s string) bool {
+	var open []rune
+	for _, c := range s {
+		switch c {
+		case '[':
+			open = append(open, ']')
+		case '{':
+			open = append(open, '}')
+		case ']', '}':
+			if len(open) == 0 || open[len(open)-1] != c {
+				return false
+			}
+			open = open[:len(open)-1]
+		}
+	}
+	return len(open) == 0
 }
 
 // actionName returns the name of a ReAct action without marks of Markdown and quotes.

@@ -70,6 +70,9 @@ func printCounts(w io.Writer, s *pipeline.Summary) {
 	for _, word := range slicesx.SortedKeys(s.Lost) {
 		fmt.Fprintf(w, "lost: %s in %d\n", word, s.Lost[word])
 	}
+	if len(s.Lost) > 0 {
+		fmt.Fprintln(w, "docs/profiles.md and docs/sources.md say what each lost word means; the rows are kept")
+	}
 	if s.Failed > 0 {
 		fmt.Fprintf(w, "warning: %d rows are attempts that their source calls unsolved: --where 'success' leaves them out\n", s.Failed)
 	}
