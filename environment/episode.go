@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/corpus/redact"
 	"github.com/trajectory-arena/arena/environment/reward"
 	"github.com/trajectory-arena/arena/environment/toolserver"
 	"github.com/trajectory-arena/arena/internal/model"
@@ -47,6 +48,12 @@ type Fault struct {
 	// Kind is a stable snake_case word, Reason a description.
 	Kind   string `json:"failure_kind"`
 	Reason string `json:"failure_reason"`
+}
+
+// newFault returns a fault without the secrets in its reason, such as a key in the address of a server:
+// trainers write reasons to their logs.
+func newFault(kind, reason string) *Fault {
+	return &Fault{kind, redact.New(redact.Options{}).Text(reason, redact.Counts{})}
 }
 
 // The kinds of faults.
@@ -114,20 +121,20 @@ func (ep *Episode) runCall(ctx context.Context, call model.Call) (rollout.CallRe
 	if e.Tools == nil {
 		result, lost := e.Player.RunCall(ctx, call)
 		if lost != nil {
-			return result, &Fault{FaultShop, lost.Reason + " " + lost.Detail}
+			return result, newFault(FaultShop, lost.Reason+" "+lost.Detail)
 		}
 		return result, nil
 	}
 	if ep.session == nil {
 		session, err := e.Tools.Start(ctx)
 		if err != nil {
-			return rollout.CallResult{}, &Fault{FaultTools, err.Error()}
+			return rollout.CallResult{}, newFault(FaultTools, err.Error())
 		}
 		ep.session = session
 	}
 	result, lost := ep.session.RunCall(ctx, call)
 	if lost != nil {
-		return result, &Fault{FaultTools, lost.Detail}
+		return result, newFault(FaultTools, lost.Detail)
 	}
 	return result, nil
 }
@@ -245,7 +252,7 @@ func (ep *Episode) computeVerdict(ctx context.Context, replies []Reply) (Verdict
 	}
 	v, err := e.Rewarder.judge(ctx, attempt)
 	if err != nil {
-		return Verdict{Fault: &Fault{FaultJudge, err.Error()}}, ctx.Err()
+		return Verdict{Fault: newFault(FaultJudge, err.Error())}, ctx.Err()
 	}
 	if e.Rewarder.lacksOutcome(&v) {
 		return Verdict{Fault: &Fault{FaultOutcome, "the reward weighs success, and the trainer declared no outcome"}}, nil
@@ -258,7 +265,7 @@ func (ep *Episode) computeVerdict(ctx context.Context, replies []Reply) (Verdict
 		return v, nil
 	}
 	if err := e.Record.add(id, result.Line); err != nil {
-		return Verdict{Fault: &Fault{FaultRecord, err.Error()}}, nil //nolint:nilerr // the verdict reports it
+		return Verdict{Fault: newFault(FaultRecord, err.Error())}, nil
 	}
 	return v, nil
 }

@@ -12,6 +12,8 @@ import (
 
 	"github.com/trajectory-arena/arena/internal/python"
 	"github.com/trajectory-arena/arena/internal/stats"
+	plaintext "github.com/trajectory-arena/arena/internal/text"
+	"github.com/trajectory-arena/arena/internal/wrong"
 )
 
 // Student is one model in a round.
@@ -55,23 +57,17 @@ const maxEvalBytes = 64 << 20
 
 // ReadEval reads a result file that Python wrote, in which Infinity and NaN are numbers. Unknown
 // keys are ignored.
-func ReadEval(path string) (*Eval, error) {
-	info, err := os.Stat(path)
+func ReadEval(path string) (e *Eval, err error) {
+	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	if info.Size() > maxEvalBytes {
-		return nil, fmt.Errorf("%s has %d bytes; %d are read", path, info.Size(), maxEvalBytes)
+	defer f.Close() //nolint:errcheck // only read
+	b, err := plaintext.ReadAll(f, maxEvalBytes)
+	if err == nil {
+		e, err = parseEval(string(b))
 	}
-	b, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	e, err := parseEval(string(b))
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return e, nil
+	return e, wrong.Wrap(path, err)
 }
 
 func parseEval(content string) (*Eval, error) {

@@ -115,8 +115,7 @@ func (f *facts) addCall(c arena.Call) {
 	}
 	if recommended := shopcalls.AnswerIDs(c); len(recommended) > 0 {
 		f.recommended = recommended
-		isUnshown := func(id string) bool { return !f.shownIDs[id] }
-		f.recommendsUnshown = slices.ContainsFunc(recommended, isUnshown)
+		f.recommendsUnshown = slices.ContainsFunc(recommended, func(id string) bool { return !f.shownIDs[id] })
 	}
 	if q := gjson.Get(string(c.Arguments), "q"); q.Type == gjson.String {
 		f.queries = append(f.queries, q.Str)
@@ -270,8 +269,7 @@ func (f *facts) flags() []string {
 // request itself, apart from case and white space.
 func (f *facts) echoesRequest() bool {
 	request := foldText(f.attempt.Problem.Query)
-	differs := func(query string) bool { return foldText(query) != request }
-	return len(f.queries) > 0 && !slices.ContainsFunc(f.queries, differs)
+	return len(f.queries) > 0 && !slices.ContainsFunc(f.queries, func(query string) bool { return foldText(query) != request })
 }
 
 // foldText returns s in lower case, with single blanks between words.

@@ -48,9 +48,9 @@ type Journal struct {
 	entries sync.Pool
 }
 
-// Open opens or creates the journal at path and returns its entries. An incomplete entry at the
-// end, which a killed process left, is removed. Only the owner of the file may read it, since it
-// has unredacted replies.
+// Open opens or creates the journal at path and returns its entries. The first entry that is
+// incomplete or damaged, which a killed process or a crashed machine left, is removed with all that
+// follows it. Only the owner of the file may read it, since it has unredacted replies.
 func Open(path string) (*Journal, []Entry, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
