@@ -88,8 +88,11 @@ func Decide(l *Line) Gate {
 	if improved && g.Consistent {
 		g.Gate = "PASS"
 	}
-	if l.Gate != "" && l.Gate != g.Gate && len(g.Open) == 0 {
-		g.Differs = append(g.Differs, fmt.Sprintf("gate: the log has %s", l.Gate))
+	if len(g.Open) > 0 { // the gate is not certain
+		return g
+	}
+	if l.Gate != "" && l.Gate != g.Gate {
+		g.Differs = append(g.Differs, "gate: the log has "+l.Gate)
 	}
 	g.checkScore(l)
 	return g
