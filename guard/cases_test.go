@@ -81,7 +81,7 @@ func TestNearMissesOfAnExaminer(t *testing.T) {
 
 // TestTextsOfAuthors holds rewordings and near misses of public requests by authors who had
 // not read the code. The limits are the counts of 30 November with all 750 public problems. The texts
-// were known when the rules were written.
+// of the third to seventh author were known when the rules were written, those of the eighth were not.
 func TestTextsOfAuthors(t *testing.T) {
 	t.Parallel()
 	g := newTestGuard(t, publicBank(t))
@@ -105,6 +105,7 @@ func TestTextsOfAuthors(t *testing.T) {
 		"fifth heavy": 1, "fifth turns": 1, "fifth translation": 35. / 40,
 		"sixth heavy": 1, "sixth turns": 1, "sixth translation": 28. / 40,
 		"seventh heavy": 59. / 60, "seventh turns": 1, "seventh translation": 32. / 40,
+		"eighth heavy": 57. / 60, "eighth turns": 1, "eighth translation": 29. / 40,
 	} {
 		c.atLeast(t, "dropped", c.drop, kind, share)
 	}
@@ -113,6 +114,7 @@ func TestTextsOfAuthors(t *testing.T) {
 	c.atMost(t, "called the same", c.sameCount, "fifth near", 0)
 	c.atMost(t, "called the same", c.sameCount, "sixth near", 0)
 	c.atMost(t, "called the same", c.sameCount, "seventh near", 1./75)
+	c.atMost(t, "called the same", c.sameCount, "eighth near", 6./75)
 }
 
 // readEntries reads the problems of files of ShoppingBench, those whose line keep accepts.
