@@ -223,7 +223,11 @@ func (r *taskReader) read(ctx context.Context, inputs []traces.Input) (unread, e
 	attempts := 0
 	err = r.eachItem(ctx, inputs, func(in *traces.Input, item traces.Item) error {
 		if f := item.Fault; f != nil && unread == nil {
-			unread = fmt.Errorf("%w: %s, line %d: %s: %s", ErrNoAttempt, in.Title(), f.Line, f.Reason, f.Detail)
+			place := in.Title()
+			if f.Line > 0 {
+				place = fmt.Sprintf("%s, line %d", place, f.Line)
+			}
+			unread = fmt.Errorf("%w: %s: %s: %s", ErrNoAttempt, place, f.Reason, f.Detail)
 		}
 		if item.Trace == nil {
 			return nil

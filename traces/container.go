@@ -163,7 +163,7 @@ func (r *reader) readZipHeader(z *zip.Reader) ([]byte, error) {
 		}
 	}
 	if header == nil {
-		return nil, &damage{NotATrace, "a file of zip that is no log of inspect_ai"}
+		return nil, &damage{NotATrace, "a zip file that is no log of inspect_ai: unpack it"}
 	}
 	return header, nil
 }

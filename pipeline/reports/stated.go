@@ -54,7 +54,7 @@ func (s *Stated) Warnings(d *domain.Domain) (out []string) {
 		return nil
 	}
 	if s.Unstated > 0 {
-		out = append(out, fmt.Sprintf("%d of %d attempts of domain %s state no reward, so that nothing says whether they are solved: give each its `reward` (docs/how-to/my-agents.md)", s.Unstated, s.Attempts, d.Name))
+		out = append(out, fmt.Sprintf("%d of %d attempts of domain %s state no reward that is read, so that nothing says whether they are solved: give each its `reward`, a number (docs/how-to/my-agents.md)", s.Unstated, s.Attempts, d.Name))
 	}
 	if s.Disputed > 0 {
 		out = append(out, fmt.Sprintf("in %d of %d attempts of domain %s, a field such as `correct` or `success` says the opposite of the reward, which decides: correct the one that is wrong (opposite_outcome)", s.Disputed, s.Attempts, d.Name))

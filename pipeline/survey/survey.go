@@ -247,7 +247,7 @@ func (s *Survey) pass() float64 {
 func (s *Survey) Warning() string {
 	switch {
 	case len(s.rewards) == 0:
-		return "no attempt states a reward, so that nothing says which are solved: give each its `reward` (docs/how-to/my-agents.md)"
+		return "no attempt states a reward that is read, so that nothing says which are solved: give each its `reward`, a number (docs/how-to/my-agents.md)"
 	case s.pass() != 1:
 		return fmt.Sprintf("outcome.pass is %g, the highest reward that was seen: correct it if a lower one means solved", s.pass())
 	}

@@ -124,7 +124,7 @@ func (r *reader) readRowFields(row *value) {
 
 // declaredReward returns the reward of a row: the value of the first of the keys reward, resolved,
 // target, score and success that has a number, a string with a finite number, or a boolean (1 for
-// true and 0 for false). It returns nil if there is none.
+// true and 0 for false), or else of the first boolean of verdictKeys. It returns nil if there is none.
 func declaredReward(row *value) *float64 {
 	for _, key := range []string{"reward", "resolved", "target", "score", "success"} {
 		v := row.get(key)
@@ -137,6 +137,11 @@ func declaredReward(row *value) *float64 {
 				return &n
 			}
 		case gjson.JSON, gjson.Null:
+		}
+	}
+	for _, key := range verdictKeys {
+		if row.get(key).isBool() {
+			return row.number(key)
 		}
 	}
 	return nil

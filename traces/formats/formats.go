@@ -131,6 +131,9 @@ func (f *Format) Read(doc string, limit int) ([]Attempt, error) {
 	return r.attempts, nil
 }
 
+// verdictKeys are keys of documents whose booleans say whether an attempt is solved.
+var verdictKeys = []string{"correct", "is_correct", "passed", "resolved", "solved", "success"}
+
 // nameOpposite adds a loss to the only attempt of a document if a boolean of the document says that the
 // attempt is solved and the reward is at most 0, or that it is not and the reward is at least 1.
 func (r *reader) nameOpposite(top *value) {
@@ -138,7 +141,7 @@ func (r *reader) nameOpposite(top *value) {
 		return
 	}
 	reward := *r.attempt().Declared
-	for _, key := range []string{"correct", "is_correct", "passed", "resolved", "solved", "success"} {
+	for _, key := range verdictKeys {
 		kind := top.get(key).kind()
 		isDenied := kind == gjson.False && reward >= 1
 		if isDenied || kind == gjson.True && reward <= 0 {

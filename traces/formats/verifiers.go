@@ -21,8 +21,8 @@ var verifiersResult = Format{
 
 func readVerifiersResult(r *reader, doc *value) {
 	a := r.begin("")
-	a.ProblemID = doc.id("problem_id", "example_id", "id")
-	a.Trial = doc.id("rollout_id")
+	a.ProblemID = doc.id("problem_id", "example_id", "task_id", "id")
+	a.Trial = doc.id("rollout_id", "trial")
 	a.Tools = toolDefinitions(doc.first("tools", "tool_defs", "oai_tools"))
 	a.Model = doc.id("model")
 	a.Declared = doc.number("reward")
