@@ -133,6 +133,14 @@ func newFinding(check string, ok bool, detail string) Finding {
 	return Finding{check, Wrong, detail}
 }
 
+// ifKnown returns the finding, or one of state Unknown unless isKnown is true.
+func (f Finding) ifKnown(isKnown bool) Finding {
+	if isKnown {
+		return f
+	}
+	return Finding{f.Check, Unknown, "not recorded"}
+}
+
 // Report is the result of all checks of a race.
 type Report struct {
 	Race      string     `json:"race"`
@@ -151,8 +159,7 @@ func Verify(d *Document) *Report {
 		Standings:  d.standings(),
 		Validators: d.biases(),
 	}
-	isSame := c.RaceID == "" || c.RaceID == r.Race
-	r.Findings = append(r.Findings, newFinding("same_race", isSame, ""))
+	r.Findings = append(r.Findings, newFinding("same_race", c.RaceID == r.Race, "").ifKnown(c.RaceID != ""))
 	r.Findings = append(r.Findings, c.checkTiming(d.Detail.Race.Closes)...)
 	r.Findings = append(r.Findings, c.checkBeacon()...)
 	r.Findings = append(

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"maps"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -189,6 +190,30 @@ func TestVerifyUnrevealedRace(t *testing.T) {
 	}
 	if r.CountWrong() != 0 || unknown != 4 {
 		t.Errorf("%+v", r.Findings)
+	}
+}
+
+// TestVerifyWithoutCommitment checks that a document without the commitment to a seed, or without one of
+// its fields, proves nothing and accuses nobody.
+func TestVerifyWithoutCommitment(t *testing.T) {
+	t.Parallel()
+	d := honest(t, true)
+	d.Commitment = Commitment{}
+	for _, f := range Verify(d).Findings[:9] {
+		if f.State != Unknown {
+			t.Errorf("%+v", f)
+		}
+	}
+	for _, remove := range []func(c *Commitment){
+		func(c *Commitment) { c.SecretSHA256 = "" }, func(c *Commitment) { c.Chain = "" }, func(c *Commitment) { c.Round = 0 },
+		func(c *Commitment) { c.RoundTime = time.Time{} }, func(c *Commitment) { c.Committed = time.Time{} }, func(c *Commitment) { c.Randomness = "" },
+	} {
+		d = honest(t, true)
+		remove(&d.Commitment)
+		r := Verify(d)
+		if r.CountWrong() > 0 || !slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.State == Unknown }) {
+			t.Errorf("%+v", r.Findings)
+		}
 	}
 }
 

@@ -25,22 +25,23 @@ const (
 // checkTiming checks the round of the randomness service drand that a commitment names, and returns
 // four findings, each OK, Wrong or Unknown. The round must be of the chain quicknet and have the
 // recorded time, the secret must have been committed before it, and it must be the first round at
-// least Offset seconds after closes, when qualifying closed. The last finding is Unknown if closes
-// is nil.
+// least Offset seconds after closes, when qualifying closed. A finding is Unknown if what it needs is not
+// recorded, the last one also if closes is nil.
 func (c *Commitment) checkTiming(closes *time.Time) []Finding {
 	roundTime := time.Unix(quicknetGenesis+int64(c.Round-1)*quicknetPeriod, 0).UTC() //nolint:gosec // a round beyond int64 is another time than any
+	hasRound := c.Round > 0
 	findings := []Finding{
-		newFinding("chain", c.Chain == quicknet, "drand quicknet"),
+		newFinding("chain", c.Chain == quicknet, "drand quicknet").ifKnown(c.Chain != ""),
 		newFinding(
 			"round_time",
 			c.RoundTime.Equal(roundTime),
 			fmt.Sprintf("round %d is of %s", c.Round, roundTime.Format(time.RFC3339)),
-		),
+		).ifKnown(hasRound && !c.RoundTime.IsZero()),
 		newFinding(
 			"committed_before_beacon",
 			c.Committed.Before(roundTime),
 			"committed "+c.Committed.Format(time.RFC3339),
-		),
+		).ifKnown(hasRound && !c.Committed.IsZero()),
 	}
 	if closes == nil {
 		return append(findings, Finding{"round_by_rule", Unknown, "the race does not say when qualifying closed"})
@@ -49,14 +50,14 @@ func (c *Commitment) checkTiming(closes *time.Time) []Finding {
 	previous := roundTime.Add(-quicknetPeriod * time.Second)
 	isFirst := !roundTime.Before(earliest) && previous.Before(earliest)
 	detail := "the first round at or after " + earliest.UTC().Format(time.RFC3339)
-	return append(findings, newFinding("round_by_rule", isFirst, detail))
+	return append(findings, newFinding("round_by_rule", isFirst, detail).ifKnown(hasRound))
 }
 
 // checkBeacon checks the public randomness from which the seed of the race is computed. The
 // recorded signature must be that of drand's chain quicknet for the recorded round, and the
 // recorded randomness must be the hash of the signature.
 func (c *Commitment) checkBeacon() []Finding {
-	if c.Signature == "" {
+	if c.Signature == "" || c.Round == 0 {
 		return []Finding{{"beacon", Unknown, "not recorded yet"}}
 	}
 	signature, err := hex.DecodeString(c.Signature)
@@ -71,7 +72,7 @@ func (c *Commitment) checkBeacon() []Finding {
 			"randomness",
 			err == nil && strings.EqualFold(c.Randomness, hex.EncodeToString(sum[:])),
 			"sha256 of the signature",
-		),
+		).ifKnown(c.Randomness != ""),
 	}
 }
 
@@ -121,8 +122,8 @@ func hasHash(b []byte, hash string) bool {
 // checkSecret checks the secret from which the seed of a race is computed: the SHA-256 of the
 // revealed secret must be the hash that the subnet published before the race.
 func (c *Commitment) checkSecret() Finding {
-	if c.Secret == "" {
-		return Finding{"secret", Unknown, "not revealed yet"}
+	if c.Secret == "" || c.SecretSHA256 == "" {
+		return Finding{"secret", Unknown, "not revealed yet, or no hash of it is recorded"}
 	}
 	for _, e := range encodings {
 		secret := e.decode(c.Secret)
@@ -137,8 +138,8 @@ func (c *Commitment) checkSecret() Finding {
 // SHA-256 of the subnet's secret followed by public randomness of the service drand, so that nobody
 // can choose it.
 func (c *Commitment) checkSeed() Finding {
-	if c.WorldSeed == "" || c.Secret == "" {
-		return Finding{"world_seed", Unknown, "not revealed yet"}
+	if c.WorldSeed == "" || c.Secret == "" || c.Randomness == "" {
+		return Finding{"world_seed", Unknown, "not revealed yet, or no randomness is recorded"}
 	}
 	for _, s := range encodings {
 		for _, r := range encodings {
