@@ -401,18 +401,22 @@ func TestAdaptivityIsSilentWhereItWasNotMeasured(t *testing.T) {
 		t.Fatal(err)
 	}
 	printed := 0
+	others := 0
 	for _, a := range gjson.GetBytes(text, "agents").Array() {
 		isPrinted := a.Get("adaptivity").IsObject()
 		name := a.Get("agent_version_id").Str
-		if isPrinted && slices.Contains([]string{"native", "qwenxml", "dspy", "classify"}, name) {
-			t.Errorf("adaptivity of %s: %s", name, a.Get("adaptivity").Raw)
+		if slices.Contains([]string{"native", "qwenxml", "dspy", "classify"}, name) {
+			others++
+			if isPrinted {
+				t.Errorf("adaptivity of %s: %s", name, a.Get("adaptivity").Raw)
+			}
 		}
 		if isPrinted {
 			printed++
 		}
 	}
-	if printed == 0 {
-		t.Error("no agent of the shop has an adaptivity")
+	if printed == 0 || others == 0 {
+		t.Errorf("%d agents have an adaptivity; %d agents of other domains", printed, others)
 	}
 }
 
