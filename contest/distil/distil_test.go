@@ -307,6 +307,17 @@ func TestReplayWithoutScores(t *testing.T) {
 	}
 }
 
+// TestAWinnerWithoutUID checks that a round whose winner has no known uid is compared with nothing.
+func TestAWinnerWithoutUID(t *testing.T) {
+	t.Parallel()
+	rule := &Rule{Kind: Relative, Epsilon: 0.01}
+	eval := &Eval{Students: []Student{{Model: "king", KLs: []float64{1, 1.1, 1.2}}, {Model: "other", KLs: []float64{0.5, 0.6, 0.7}}}}
+	rounds := []*Round{{ID: "a", Block: 1, KingModel: "king", Rule: rule, Eval: eval}, {ID: "b", Block: 2, KingUID: "2", KingModel: "other", Rule: rule, Eval: eval}}
+	if r := ReplayAll(rounds, nil); r.Rounds[0].Winner != "other" || r.Rounds[0].Outcome != "unknown" || r.Known != 0 {
+		t.Errorf("%+v", r.Rounds[0])
+	}
+}
+
 // FuzzParseEval checks that any text is rejected or replayed.
 func FuzzParseEval(f *testing.F) {
 	b, err := os.ReadFile(sample + "evals/r2.json")

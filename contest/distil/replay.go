@@ -58,7 +58,7 @@ type Replay struct {
 	Published string `json:"published,omitempty"`
 	Evidence  string `json:"evidence"`
 	// Outcome compares the published king with the rule's: agrees, explained, unexplained or
-	// unknown.
+	// unknown, such as without WinnerUID.
 	Outcome string `json:"outcome"`
 	// Why lists what in the files explains another published king: a stale score, a polluted
 	// file, a forged vector or a copy.
@@ -250,8 +250,8 @@ func (p *Replay) addPublished(
 		p.Evidence = "none"
 		return
 	}
-	p.Outcome = "agrees"
 	if slices.Contains(uids, p.WinnerUID) {
+		p.Outcome = "agrees"
 		p.Published = p.WinnerUID
 		return
 	}
@@ -259,7 +259,9 @@ func (p *Replay) addPublished(
 	if len(uids) > 1 {
 		p.Published = "one of " + fmt.Sprint(uids)
 	}
-	p.Outcome = "unexplained"
+	if p.WinnerUID != "" {
+		p.Outcome = "unexplained"
+	}
 	var scores map[string]float64 // nil without states
 	if ok {
 		scores = states[i].Scores

@@ -128,11 +128,9 @@ func (r *Round) king() *Student {
 			}
 		}
 	}
-	if r.KingModel != "" {
-		for i := range students {
-			if students[i].Model == r.KingModel {
-				return &students[i]
-			}
+	for i := range students {
+		if students[i].Model == r.KingModel {
+			return &students[i]
 		}
 	}
 	return &students[0]
