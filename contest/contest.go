@@ -38,15 +38,12 @@ func Rate(count, n int) Figure {
 	return NewFigure(float64(count)/float64(n), stats.Wilson(count, n), n)
 }
 
-// String returns the value with its interval and sample size.
+// String returns the value with its interval and sample size, or that nothing was measured.
 func (f Figure) String() string {
-	return fmt.Sprintf(
-		"%.6g (95 %% %.4g to %.4g, n %d)",
-		float64(f.Value),
-		float64(f.Low),
-		float64(f.High),
-		f.N,
-	)
+	if f.N == 0 {
+		return "not measured"
+	}
+	return fmt.Sprintf("%.6g (95 %% %.4g to %.4g, n %d)", f.Value, f.Low, f.High, f.N)
 }
 
 // Number is a float64. In JSON, an infinite Number is a string and NaN is null.
