@@ -194,7 +194,7 @@ func Parse(source string, columns []Column) (*Expr, error) {
 	return &Expr{
 		program: program,
 		source:  source,
-		Names:   names(source, columns),
+		Names:   names(ast, columns),
 	}, nil
 }
 
@@ -218,16 +218,17 @@ func unknown(err error, columns []Column) *Unknown {
 	return u
 }
 
-var word = regexp.MustCompile(`[A-Za-z_][A-Za-z0-9_]*`)
-
-func names(source string, columns []Column) []string {
+// names returns the columns that a checked expression reads, sorted. A column that only a text in it
+// names is none of them.
+func names(ast *cel.Ast, columns []Column) []string {
+	isRead := map[string]bool{}
+	for _, r := range ast.NativeRep().ReferenceMap() {
+		isRead[r.Name] = true
+	}
 	var out []string
-	for _, w := range word.FindAllString(source, -1) {
-		known := slices.ContainsFunc(columns, func(c Column) bool {
-			return c.Name == w
-		})
-		if known && !slices.Contains(out, w) {
-			out = append(out, w)
+	for _, c := range columns {
+		if isRead[c.Name] {
+			out = append(out, c.Name)
 		}
 	}
 	slices.Sort(out)

@@ -2,6 +2,7 @@ package where_test
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 
 	"cel.dev/cel-go/cel"
@@ -69,4 +70,24 @@ func FuzzParseNeverPanics(f *testing.F) {
 			_, _ = e.Match(map[string]any{"n_steps": int64(1)})
 		}
 	})
+}
+
+// TestNamesAreColumnsThatAreRead checks which columns an expression reads: also those within a macro,
+// and none that only a text names.
+func TestNamesAreColumnsThatAreRead(t *testing.T) {
+	t.Parallel()
+	for source, want := range map[string]string{
+		`judge_score >= 0.7 && n_steps <= 15`:              "[judge_score n_steps]",
+		`problem_id != "judge_score"`:                      "[problem_id]",
+		`checks.exists(c, c.name == "x") || success`:       "[checks success]",
+		`[1, 2].exists(score, score == 2) && n_steps == 1`: "[n_steps]",
+	} {
+		e, err := where.Parse(source, where.Columns())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprint(e.Names); got != want {
+			t.Errorf("%s reads %s, want %s", source, got, want)
+		}
+	}
 }
