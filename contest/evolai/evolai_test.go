@@ -120,6 +120,10 @@ func TestDecideReportsDifferences(t *testing.T) {
 	if g := Decide(&good); len(g.Differs) > 0 {
 		t.Errorf("%q", g.Differs)
 	}
+	zero := Line{KLCurrent: number(0.9), Previous: number(0), EMACurrent: number(1), EMANext: number(1)}
+	if g := Decide(&zero); g.Change != nil || g.Gate != "FAIL" {
+		t.Errorf("%+v", g)
+	}
 	open := Line{KLCurrent: number(0.9), Previous: number(1), Reason: "improved", Gate: "PASS", Score: number(0.2)} // without averages
 	if g := Decide(&open); len(g.Differs) > 0 || len(g.Open) != 1 {
 		t.Errorf("%q, open %q", g.Differs, g.Open)

@@ -9,6 +9,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/stat"
+
+	"github.com/trajectory-arena/arena/internal/stats"
 )
 
 // The parameters of the subnet. improvement and consistency are the limits of the two gates.
@@ -63,8 +65,8 @@ type Gate struct {
 	UID   int64  `json:"uid" parquet:"uid"`
 	// Improve is the result of the improvement gate: improved, or the reason why not.
 	Improve string `json:"improve" parquet:"improve"`
-	// Change is the change of KL from the previous revision on the same rows, as a share. The
-	// gate requires -0.02 or less.
+	// Change is the change of KL from the previous revision on the same rows, as a share, nil if
+	// that KL is unknown or 0. The gate requires -0.02 or less.
 	Change     *float64 `json:"change" parquet:"change,optional"`
 	Ratio      *float64 `json:"consistency_ratio" parquet:"consistency_ratio,optional"`
 	Consistent bool     `json:"consistent" parquet:"consistent"`
@@ -110,8 +112,7 @@ func (g *Gate) addImprovement(l *Line) bool {
 			g.Differs = append(g.Differs, fmt.Sprintf("requirement: %.4f, the log has %g", required, *l.Requirement))
 		}
 		if l.KLCurrent != nil {
-			change := *l.KLCurrent / *l.Previous - 1
-			g.Change = &change
+			g.Change = stats.FiniteOrNil(*l.KLCurrent / *l.Previous - 1)
 			if g.Improve != "same_revision" && math.Abs(*l.KLCurrent-required) < (1+improvement)*halfKL-digits {
 				g.Open = append(g.Open, "improve: KL and requirement are equal but for what printing rounds")
 			}
