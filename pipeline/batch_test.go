@@ -5,7 +5,9 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/slicesx"
+	"github.com/trajectory-arena/arena/traces"
 )
 
 // datedInputs returns inputs of a date with these numbers of records.
@@ -100,5 +102,26 @@ func TestALaterDateChangesNoBlock(t *testing.T) {
 	}
 	if len(all) > 6*manyBlocks {
 		t.Errorf("%d blocks", len(all))
+	}
+}
+
+// TestInputsAreInTheOrderOfTheirDates has runs whose dates in UTC differ from those in their time zones, and
+// dates that are unknown or have not four digits in their year.
+func TestInputsAreInTheOrderOfTheirDates(t *testing.T) {
+	t.Parallel()
+	for started, want := range map[string]string{
+		"2026-06-01T23:59:59.999999999Z": "2026-06-01",
+		"2026-06-02T00:30:00+02:00":      "2026-06-01",
+		"0001-01-01T00:00:00Z":           "0001-01-01",
+		"9999-12-31T23:59:59-01:00":      "",
+		"0000-01-01T00:00:00+23:59":      "",
+		"2026-13-01T00:00:00Z":           "",
+		"1780272000000":                  "",
+		"":                               "",
+	} {
+		file := traces.Input{Meta: traces.Meta{Agent: arena.Agent{StartedAt: started}}}
+		if got := dateOf(&file); got != want {
+			t.Errorf("a run that started %s has the date %q, want %q", started, got, want)
+		}
 	}
 }

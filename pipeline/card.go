@@ -53,7 +53,7 @@ func (s *session) card(
 }
 
 // orderText is the dataset card's text on the order of rows.
-const orderText = "Rows of a table are in the order of the dates (UTC) on which their runs started, unknown dates first, then of the hashes of their input files."
+const orderText = "Rows of a table are in the order of the dates (UTC) on which their runs started as run.json says, unknown dates first. Within a date, their order depends on the content of the input files only."
 
 // exclusions is the dataset card's text on which attempts are never in config sft.
 const exclusions = "Config sft has no attempt that the filter calls {unwanted}, that was not solved, that is not among the {top} best at its problem, that nearly copies one of these, that is longer than filter.max_tokens, or that repeats a protected request. Problems of never-touch clusters have no rows in any config. " +

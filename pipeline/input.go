@@ -75,13 +75,14 @@ func newInputs(files []traces.Input) []input {
 }
 
 // dateOf returns the date in UTC on which the run of a trace file started, "" if its metadata does
-// not say.
+// not say or if the year in UTC has not four digits, so that dates sort as texts.
 func dateOf(file *traces.Input) string {
 	started, err := time.Parse(time.RFC3339Nano, file.Meta.Agent.StartedAt)
-	if err != nil {
+	date := started.UTC().Format(time.DateOnly)
+	if err != nil || len(date) != len(time.DateOnly) {
 		return ""
 	}
-	return started.UTC().Format(time.DateOnly)
+	return date
 }
 
 // inputsOfDate groups the trace files of a date into inputs. If small files share blocks, the first

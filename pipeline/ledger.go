@@ -74,7 +74,7 @@ func (w *unitWriter) writeVerdicts(ctx context.Context) error {
 // ones, which it then stores.
 func (w *unitWriter) verdictsOf(ctx context.Context, out *corpus.Shards[rows.Verdict], b batch, key string) (*corpus.Group[rows.Verdict], error) {
 	s := w.session
-	path := filepath.Join(s.Work, batchesFolder, key)
+	path := filepath.Join(s.Work, batchesFolder, key, "verdicts")
 	g, err := out.Stored(path)
 	if !errors.Is(err, corpus.ErrDamaged) {
 		return g, err

@@ -12,6 +12,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/bucket"
 	"github.com/trajectory-arena/arena/internal/daygen"
 	"github.com/trajectory-arena/arena/internal/longtest"
 	"github.com/trajectory-arena/arena/judges"
@@ -305,4 +306,25 @@ func TestTheNextDayKeepsTheBlocksOfSmallFiles(t *testing.T) {
 	}
 	build(t, runOfDays(t, days, filepath.Join(dir, "once"), new([]string)))
 	sameFiles(t, "in turn", sums(t, filepath.Join(dir, "turns")), sums(t, filepath.Join(dir, "once")))
+}
+
+// TestABucketKeepsNoOldBatches builds a day, and then it and another, in a bucket and with a new process
+// each time. Their verdicts are one batch, so that the batch of the first build is not needed.
+func TestABucketKeepsNoOldBatches(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	b, err := bucket.Create(t.Context(), "file://"+filepath.ToSlash(dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	days := generatedDays(t, 2, 70)
+	for n := range days {
+		r := runOfDays(t, days[:n+1], filepath.Join(t.TempDir(), "out"), new([]string))
+		r.FS = bucket.NewWork(t.Context(), b, r.Work, pipeline.SharedUnit)
+		build(t, r)
+		batches, err := b.Files(t.Context()).ReadDir("batches")
+		if err != nil || len(batches) != 1 {
+			t.Errorf("after build %d: %d batches, %v", n, len(batches), err)
+		}
+	}
 }

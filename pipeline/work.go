@@ -30,7 +30,8 @@ const (
 	// unfinished group step.
 	groupFolder = "group"
 	// batchesFolder is the name of the folder, in a work folder, with the encoded rows of the table
-	// verdicts, one file for each batch of inputs.
+	// verdicts, one folder for each batch of inputs: a process removes a folder from a bucket, but no
+	// file of another process.
 	batchesFolder = "batches"
 	// partsFolder is the name of the folder, in a work folder, with the data files of the corpus
 	// before the corpus is assembled from them.
@@ -46,7 +47,7 @@ const (
 // has; the key is the first element. An item is a block (the results of an input), its findings, encoded
 // rows, a folder of data files, a piece of the group step or the plan. For blocks the number is 2, since the path of a block is
 // blocks/NAME.
-var unitDepths = map[string]int{blocksFolder: 2, findingsFolder: 2, batchesFolder: 2, partsFolder: 3, groupFolder: 3, planFile: 1}
+var unitDepths = map[string]int{blocksFolder: 2, findingsFolder: 2, batchesFolder: 3, partsFolder: 3, groupFolder: 3, planFile: 1}
 
 // SharedUnit returns the block, findings, part, piece or plan that a slash-separated path in a work folder belongs
 // to. It is empty if the path is a folder of several. SharedUnit also reports whether the processes
