@@ -65,15 +65,15 @@ func (c *cleaner) isClean(v reflect.Value) bool {
 
 // textFields describes where a row type has strings to redact. For a struct, fields has the indices
 // of those of its fields that contain strings, and children their descriptions in the same order.
-// For a list, the only child describes an element. Columns of hashes are left out.
+// For a list or pointer, the only child describes an element. Columns of hashes are left out.
 type textFields struct {
 	fields   []int
 	children []textFields
 }
 
 // visit calls visit for each string of v until a call returns false, and reports whether all
-// calls returned true. If change is true, visit may modify the strings. Lists are then copied
-// first, because other rows may share them.
+// calls returned true. If change is true, visit may modify the strings. Lists and what is pointed at are
+// then copied first, because other rows may share them.
 func (x *textFields) visit(
 	v reflect.Value,
 	change bool,
@@ -91,6 +91,16 @@ func (x *textFields) visit(
 				return false
 			}
 		}
+	case reflect.Pointer: // an optional column
+		if v.IsNil() {
+			return true
+		}
+		if change {
+			copied := reflect.New(v.Type().Elem())
+			copied.Elem().Set(v.Elem())
+			v.Set(copied)
+		}
+		return x.children[0].visit(v.Elem(), change, visit)
 	default:
 		for i, field := range x.fields {
 			if !x.children[i].visit(v.Field(field), change, visit) {
@@ -111,7 +121,7 @@ func textFieldsOf(t reflect.Type) *textFields {
 	}
 	x := &textFields{}
 	switch t.Kind() {
-	case reflect.Slice:
+	case reflect.Slice, reflect.Pointer:
 		x.children = []textFields{*textFieldsOf(t.Elem())}
 	case reflect.Struct:
 		for i := range t.NumField() {
@@ -127,13 +137,16 @@ func textFieldsOf(t reflect.Type) *textFields {
 }
 
 // mayContainText reports whether a field of a row type may contain texts to redact: it must be a
-// string, list or struct, and not a column of hashes.
+// string, list or struct, or a pointer to one, and not a column of hashes.
 func mayContainText(f reflect.StructField) bool {
 	name, _, _ := strings.Cut(f.Tag.Get("parquet"), ",")
 	if slices.Contains(HashColumns, name) {
 		return false
 	}
 	k := f.Type.Kind()
+	if k == reflect.Pointer {
+		k = f.Type.Elem().Kind()
+	}
 	return k == reflect.String || k == reflect.Slice || k == reflect.Struct
 }
 

@@ -79,3 +79,23 @@ func TestPartRedactsEveryRow(t *testing.T) {
 		t.Errorf("counted %v", files[0].Redacted)
 	}
 }
+
+// TestCleanRowReadsOptionalColumns checks that a text in an optional column is redacted in the row only, since
+// other rows may share it, and that an empty column stays empty.
+func TestCleanRowReadsOptionalColumns(t *testing.T) {
+	t.Parallel()
+	r := redact.New(redact.Options{})
+	secret := canary.All()[0]
+	shared := secret.Text
+	row := rows.Attempt{Model: &shared}
+	corpus.CleanRow(&row, r, redact.Counts{})
+	if strings.Contains(*row.Model, secret.Secret) || shared != secret.Text {
+		t.Errorf("the row has %q, and the shared text is %q", *row.Model, shared)
+	}
+
+	empty := rows.Attempt{Suite: secret.Text}
+	corpus.CleanRow(&empty, r, redact.Counts{})
+	if empty.Model != nil || strings.Contains(empty.Suite, secret.Secret) {
+		t.Errorf("model %v, suite %q", empty.Model, empty.Suite)
+	}
+}
