@@ -76,7 +76,7 @@ func (p *profile) countRuns(words []*word) int {
 	inRun := false
 	for i, w := range p.words {
 		isOne := slices.Contains(words, w)
-		if isOne && !(inRun && p.tokens[i].isInPhrase()) {
+		if isOne && (!inRun || !p.tokens[i].isInPhrase()) {
 			n++
 		}
 		inRun = isOne
