@@ -245,9 +245,12 @@ func (s *Survey) pass() float64 {
 
 // Warning returns what to correct in the outcome of a proposed domain, "" if nothing seems wrong.
 func (s *Survey) Warning() string {
+	rewards := slicesx.SortedKeys(s.rewards)
 	switch {
-	case len(s.rewards) == 0:
+	case len(rewards) == 0:
 		return "no attempt states a reward that is read, so that nothing says which are solved: give each its `reward`, a number (docs/how-to/my-agents.md)"
+	case rewards[0] < 0 && rewards[len(rewards)-1] <= 0:
+		return fmt.Sprintf("outcome.pass is %g, and no reward that was seen is above 0: set it to the lowest reward that means solved", s.pass())
 	case s.pass() != 1:
 		return fmt.Sprintf("outcome.pass is %g, the highest reward that was seen: correct it if a lower one means solved", s.pass())
 	}

@@ -247,3 +247,28 @@ func TestJudgesReadWhatTheLogHolds(t *testing.T) {
 		t.Errorf("read %q, want %q", r.thoughts, want)
 	}
 }
+
+// TestWarningOnRewardsThatSolveNothing checks that a proposal in whose domain no reward means solved is
+// warned of if the rewards are not on the usual scale, and not if all attempts failed.
+func TestWarningOnRewardsThatSolveNothing(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		rewards []float64
+		want    string
+	}{
+		{[]float64{-1, 0}, "no reward that was seen is above 0"},
+		{[]float64{-3}, "no reward that was seen is above 0"},
+		{[]float64{-1, 1}, ""},
+		{[]float64{0, 0}, ""},
+		{[]float64{0, 0.5}, "outcome.pass is 0.5, the highest"},
+		{nil, "no attempt states a reward"},
+	} {
+		s := New()
+		for _, reward := range tt.rewards {
+			s.Add(&arena.Trace{Declared: &reward}, &arena.Dialogue{})
+		}
+		if got := s.Warning(); !strings.Contains(got, tt.want) || (got == "") != (tt.want == "") {
+			t.Errorf("%v: %q", tt.rewards, got)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package evaluate
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -137,7 +138,13 @@ func comparedText(e *environment.Environment) string {
 		return ""
 	}
 	text := fmt.Sprintf("; reasoning is paid once it was seen at %d problems", frames.MinProblems)
-	if len(e.Problems.All)-len(e.Refused) < frames.MinProblems {
+	requests := map[string]bool{} // problems with equal requests are compared as one
+	for i, p := range e.Problems.All {
+		if _, ok := e.Refused[e.Problems.IDs[i]]; !ok {
+			requests[cmp.Or(p.Query, e.Problems.IDs[i])] = true
+		}
+	}
+	if len(requests) < frames.MinProblems {
 		text += ", more than there are"
 	}
 	return text
