@@ -52,7 +52,7 @@ Flags mark suspicious rollouts; only ` + "`framed_thought` and `uncompared_thoug
 | ` + "`call_only_in_thought`" + ` | a recommendation in the thinking that was never made |
 | ` + "`recommends_unshown`" + ` | a recommended product that no tool had shown: known from memory or invented |
 | ` + "`other_calls_than_made`" + ` | the model's account of the episode holds other calls than were made: these are paid, without a thought |
-| ` + "`framed_thought`" + ` | the thought that decides the grade fills a frame of a quarter of the recent episodes at other problems, five or more, or repeats the wording of three or more, or of one while a tenth of the last 32 are such (served episodes only): it is paid as the same calls without thinking |
+| ` + "`framed_thought`" + ` | the thought that decides the grade fills a frame of a quarter of the recent episodes at other problems, five or more, or repeats the wording of three or more, or of one while a tenth of the last 32 are such or a quarter repeat any (served episodes only): it is paid as the same calls without thinking |
 | ` + "`uncompared_thought`" + ` | the server has not yet seen such thoughts at 150 problems, and cannot tell sets of sentences from reasons: it is paid likewise, ` + "`quality`" + ` is null |
 `
 
