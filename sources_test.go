@@ -39,7 +39,7 @@ not published.
 const lostHead = `
 | lost | what |
 |---|---|
-| ` + "`unread:KEY`" + ` | a value at this path of keys that no reader has read; ` + "`unread:…`" + ` stands for more than 20, and for a key that may be a secret |
+| ` + "`unread:KEY`" + ` | a value at this path of keys that no reader has read, or an evaluator's file that cannot be read; ` + "`unread:…`" + ` stands for more than 20, and for a key that may be a secret |
 `
 
 const readHead = `

@@ -3,10 +3,12 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/trajectory-arena/arena/contest"
 	"github.com/trajectory-arena/arena/contest/distil"
 	"github.com/trajectory-arena/arena/contest/evolai"
 	"github.com/trajectory-arena/arena/contest/kl"
@@ -99,7 +101,7 @@ func roundsSection(r *distil.Report) Section {
 	for i := range r.Rounds[:min(maxShown, len(r.Rounds))] {
 		x := &r.Rounds[i]
 		holds := ""
-		if x.Rule != "" {
+		if x.Stability.N > 0 {
 			holds = fmt.Sprintf("%.3f", x.Stability.Value)
 		}
 		rounds.row(
@@ -107,7 +109,7 @@ func roundsSection(r *distil.Report) Section {
 			x.Block,
 			x.Prompts,
 			x.King,
-			fmt.Sprintf("%.4g", x.KingKL),
+			number4(x.KingKL),
 			x.Winner,
 			holds,
 			x.Published,
@@ -343,6 +345,14 @@ func RacePage(r *race.Report) *Page {
 	}
 	p.Sections = []Section{checks, validators, standings}
 	return p
+}
+
+// number4 returns a number with four significant digits, or that it is unknown.
+func number4(v contest.Number) string {
+	if math.IsNaN(float64(v)) {
+		return "unknown"
+	}
+	return fmt.Sprintf("%.4g", v)
 }
 
 func share4(v float64) string { return strconv.FormatFloat(v, 'f', 4, 64) }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -303,6 +304,18 @@ func TestReplayWithoutScores(t *testing.T) {
 	}
 	r := ReplayAll(rounds, nil).Rounds[0]
 	if r.Outcome != "unexplained" || r.Published != "2" || r.Evidence != "named" || len(r.Why) > 0 {
+		t.Errorf("%+v", r)
+	}
+}
+
+// TestAKingWithoutPromptsDecidesNothing checks that a rule by KL has no winner, and no share of
+// draws that confirm one, if the king's KL is unknown.
+func TestAKingWithoutPromptsDecidesNothing(t *testing.T) {
+	t.Parallel()
+	rule := &Rule{Kind: Relative, Epsilon: 0.01}
+	eval := &Eval{Students: []Student{student("king"), student("other", 1.1, 1.2)}}
+	r := ReplayAll([]*Round{{ID: "a", Block: 1, KingModel: "king", Rule: rule, Eval: eval}}, nil).Rounds[0]
+	if r.Winner != "" || r.Outcome != "unknown" || r.Stability.N != 0 || !slices.Contains(r.Unchecked, "king's KL") {
 		t.Errorf("%+v", r)
 	}
 }

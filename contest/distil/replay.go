@@ -155,6 +155,12 @@ func (r *Round) replay(flags []Flag) Replay {
 	if r.Rule == nil {
 		return p
 	}
+	if r.Rule.Kind != Composite && math.IsNaN(king.Mean()) {
+		p.Rule = r.Rule.String()
+		p.RuleFrom = r.RuleFrom
+		p.Unchecked = append(p.Unchecked, "king's KL")
+		return p
+	}
 	winner := r.Rule.decide(king, r.Eval.Students, excluded)
 	p.Rule = r.Rule.String()
 	p.RuleFrom = r.RuleFrom

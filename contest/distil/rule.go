@@ -82,7 +82,7 @@ func (r *Rule) check() error {
 		ok = r.Alpha > 0 && r.Alpha < 1 && r.Margin >= 0 && r.Margin < 1
 	}
 	if !ok {
-		return fmt.Errorf("rule %+v: kinds are relative (epsilon), paired_t (alpha, margin, min_pairs) and composite (margin, weights, bottom, worst, floor, min_axes)", *r)
+		return fmt.Errorf("rule of kind %q has a parameter out of range, or the kind is unknown: kinds are relative (epsilon), paired_t (alpha, margin, min_pairs) and composite (margin, weights, bottom, worst, floor, min_axes)", r.Kind)
 	}
 	return nil
 }

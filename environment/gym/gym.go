@@ -286,7 +286,7 @@ func (s *server) writeFault(
 }
 
 // handleAggregate computes the metrics of a batch of /verify answers: how many samples are scored
-// and masked, how many scored ones have thoughts that could not be compared, the mean reward of the
+// and masked and how many state no reward, how many scored ones have thoughts that could not be compared, the mean reward of the
 // scored ones, and the mean success of those with an outcome.
 func (s *server) handleAggregate(
 	w http.ResponseWriter,
@@ -295,6 +295,7 @@ func (s *server) handleAggregate(
 ) {
 	scored := 0
 	masked := 0
+	unrewarded := 0
 	known := 0
 	solved := 0
 	uncompared := 0
@@ -304,11 +305,16 @@ func (s *server) handleAggregate(
 			masked++
 			continue
 		}
+		reward := v.Get("reward")
+		if reward.Type != gjson.Number { // an unknown reward is not 0
+			unrewarded++
+			continue
+		}
 		scored++
 		if v.Get("flag_" + environment.FlagUncompared).Bool() {
 			uncompared++
 		}
-		sum += v.Get("reward").Float()
+		sum += reward.Num
 		success := v.Get("success")
 		if success.IsBool() { // an unknown outcome is null
 			known++
@@ -317,7 +323,7 @@ func (s *server) handleAggregate(
 			solved++
 		}
 	}
-	metrics := map[string]any{"scored": scored, "masked": masked, "uncompared_thoughts": uncompared}
+	metrics := map[string]any{"scored": scored, "masked": masked, "unrewarded": unrewarded, "uncompared_thoughts": uncompared}
 	if scored > 0 {
 		metrics["mean/reward"] = sum / float64(scored)
 	}

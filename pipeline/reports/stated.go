@@ -46,6 +46,10 @@ func (s *Stated) Merge(o *Stated) {
 	}
 }
 
+// rounding is the largest amount by which a reward may be above 1 through sums of floating-point
+// numbers, such as 1.0000000002, without being on another scale.
+const rounding = 1e-6
+
 // Warnings returns what a user should know of the outcomes of a domain's attempts: that they are
 // unknown, that fields contradict each other, or that rewards seem to be on another scale than
 // outcome.pass.
@@ -63,7 +67,7 @@ func (s *Stated) Warnings(d *domain.Domain) (out []string) {
 		return out
 	}
 	isNoneSolved := s.Solved == 0 && (*s.High > 0 || *s.Low < *s.High)
-	isOtherScale := *s.High > 1 && d.Outcome.Pass <= 1
+	isOtherScale := *s.High > 1+rounding && d.Outcome.Pass <= 1
 	if isNoneSolved || isOtherScale {
 		out = append(out, fmt.Sprintf("rewards of domain %s are from %g to %g, and at least %g means solved, as in %d of %d attempts: if another reward means solved, set outcome.pass in a file for --domain (`arena domain init TRACES -o FILE` proposes one)",
 			d.Name, *s.Low, *s.High, d.Outcome.Pass, s.Solved, s.Attempts))
@@ -82,7 +86,7 @@ func ModelsText(models map[string]int64) string {
 	})
 	var out []string
 	for _, name := range names[:min(len(names), maxModels)] {
-		out = append(out, fmt.Sprintf("%s %d", text.Line(name), models[name]))
+		out = append(out, fmt.Sprintf("%s %d", cmp.Or(text.Line(name), `""`), models[name]))
 	}
 	if more := len(names) - maxModels; more > 0 {
 		out = append(out, fmt.Sprintf("%d more models", more))

@@ -43,3 +43,12 @@ func TestConstantGradeIsReported(t *testing.T) {
 		}
 	}
 }
+
+// TestModelsText checks that a model whose name is blank is still counted by a name.
+func TestModelsText(t *testing.T) {
+	t.Parallel()
+	got := ModelsText(map[string]int64{"big": 3, " \n": 1})
+	if want := `big 3, "" 1`; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

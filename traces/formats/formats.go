@@ -9,9 +9,8 @@ package formats
 import (
 	"cmp"
 	"errors"
+	"strconv"
 	"strings"
-
-	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena"
 )
@@ -56,7 +55,7 @@ const (
 	lostMetadata    = "metadata"              // ids, times, versions, places and costs of a program's records
 	lostEvents      = "program_events"        // what a program recorded of itself beside the conversation
 	lostReasoning   = "hidden_reasoning"      // reasoning that the provider keeps encrypted
-	lostOpposite    = "opposite_outcome"      // a boolean that says the opposite of the reward, which decides
+	lostOpposite    = "opposite_outcome"      // a boolean, or its text, that says the opposite of the reward, which decides
 	lostScores      = "other_scores"          // scores beside the one that is the reward
 	lostParseError  = "parse_error"           // why a call could not be read by the tool that recorded it
 	lostSpans       = "other_spans"           // spans of tools and agents, and calls whose conversation the call that is read repeats
@@ -131,10 +130,10 @@ func (f *Format) Read(doc string, limit int) ([]Attempt, error) {
 	return r.attempts, nil
 }
 
-// verdictKeys are keys of documents whose booleans say whether an attempt is solved.
+// verdictKeys are keys of documents whose booleans, or texts such as "false", say whether an attempt is solved.
 var verdictKeys = []string{"correct", "is_correct", "passed", "resolved", "solved", "success"}
 
-// nameOpposite adds a loss to the only attempt of a document if a boolean of the document says that the
+// nameOpposite adds a loss to the only attempt of a document if one of verdictKeys says that the
 // attempt is solved and the reward is at most 0, or that it is not and the reward is at least 1.
 func (r *reader) nameOpposite(top *value) {
 	if len(r.attempts) != 1 || r.attempt().Declared == nil {
@@ -142,9 +141,16 @@ func (r *reader) nameOpposite(top *value) {
 	}
 	reward := *r.attempt().Declared
 	for _, key := range verdictKeys {
-		kind := top.get(key).kind()
-		isDenied := kind == gjson.False && reward >= 1
-		if isDenied || kind == gjson.True && reward <= 0 {
+		verdict := top.get(key)
+		isSolved, err := strconv.ParseBool(strings.ToLower(verdict.json.String()))
+		if err != nil || verdict.isNumber() { // a number may count tests
+			continue
+		}
+		isOpposite := reward >= 1
+		if isSolved {
+			isOpposite = reward <= 0
+		}
+		if isOpposite {
 			r.addLoss(lostOpposite)
 		}
 	}

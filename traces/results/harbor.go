@@ -141,6 +141,9 @@ func (t *trial) attempt(step string, result gjson.Result) Attempt {
 	if !a.HasTrajectory {
 		a.File = t.file()
 	}
+	if !t.result.Exists() && isFile(t.fsys, path.Join(t.folder, resultName)) {
+		a.Lost = append(a.Lost, unread+resultName)
+	}
 	rewards := a.setOutcome(t.fsys, folder, result)
 	a.SHA256 = digest.SHA256(slices.Concat(t.text, []byte(t.config.Raw), rewards))
 	return a
@@ -205,15 +208,23 @@ func (r *Result) setOutcome(fsys fs.FS, folder string, result gjson.Result) (fil
 		return nil
 	}
 	object, file := readObject(fsys, path.Join(folder, rewardJSON))
-	if len(file) > 0 {
+	if object.Exists() {
 		r.setReward(object)
+		return file
+	}
+	if isFile(fsys, path.Join(folder, rewardJSON)) {
+		r.Lost = append(r.Lost, unread+rewardJSON)
+	}
+	if !isFile(fsys, path.Join(folder, rewardText)) {
 		return file
 	}
 	file = readFile(fsys, path.Join(folder, rewardText))
 	reward, err := strconv.ParseFloat(strings.TrimSpace(string(file)), 64)
-	if err == nil && !math.IsInf(reward, 0) && !math.IsNaN(reward) {
-		r.Reward = &reward
+	if err != nil || math.IsInf(reward, 0) || math.IsNaN(reward) {
+		r.Lost = append(r.Lost, unread+rewardText)
+		return file
 	}
+	r.Reward = &reward
 	return file
 }
 

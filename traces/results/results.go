@@ -46,6 +46,15 @@ func readObject(fsys fs.FS, name string) (object gjson.Result, text []byte) {
 	return object, text
 }
 
+// unread is the start of the code for a file of an evaluator that is there but cannot be read, is too
+// long, or is not in its format.
+const unread = "unread:"
+
+func isFile(fsys fs.FS, name string) bool {
+	info, err := fs.Stat(fsys, name)
+	return err == nil && info.Mode().IsRegular()
+}
+
 // readFile returns the content of a file, nil if it cannot be read or is too long.
 func readFile(fsys fs.FS, name string) []byte {
 	f, err := fsys.Open(name)

@@ -58,8 +58,13 @@ func TestTrialOfHarbor(t *testing.T) {
 		"no verdict":            {map[string]string{"result.json": head + `,"verifier_result":null,"exception_info":{"exception_type":"EnvironmentStartTimeoutError"}}`, "verifier/reward.txt": "0"}, sourcePrefix + "unknown after EnvironmentStartTimeoutError" + trajectory},
 		"verdict in a file":     {map[string]string{"result.json": head + `}`, "verifier/reward.txt": "1.0\n"}, sourcePrefix + "1" + trajectory},
 		"both files":            {map[string]string{"result.json": head + `}`, "verifier/reward.txt": "1", "verifier/reward.json": `{"reward":0.5}`}, sourcePrefix + "0.5" + trajectory},
-		"no number":             {map[string]string{"result.json": head + `}`, "verifier/reward.txt": "nan"}, sourcePrefix + "unknown" + trajectory},
-		"killed":                {map[string]string{"config.json": `{"trial_name":"knots__7f","task":{"path":"tasks/knots"},"agent":{"name":"sailor","model_name":"m"},"job_id":"j"}`}, "j/knots__7f/knots by sailor with m: unknown" + trajectory},
+		"no number":             {map[string]string{"result.json": head + `}`, "verifier/reward.txt": "nan"}, sourcePrefix + "unknown lost [unread:verifier/reward.txt]" + trajectory},
+		"no object":             {map[string]string{"result.json": head + `}`, "verifier/reward.json": "[]", "verifier/reward.txt": "1"}, sourcePrefix + "1 lost [unread:verifier/reward.json]" + trajectory},
+		"broken result": {
+			map[string]string{"result.json": head, "config.json": `{"trial_name":"k","task":{"path":"tasks/knots"},"job_id":"j"}`, "verifier/reward.txt": "1"},
+			"j/k/knots by  with : 1 lost [unread:result.json]" + trajectory,
+		},
+		"killed": {map[string]string{"config.json": `{"trial_name":"knots__7f","task":{"path":"tasks/knots"},"agent":{"name":"sailor","model_name":"m"},"job_id":"j"}`}, "j/knots__7f/knots by sailor with m: unknown" + trajectory},
 	} {
 		files := map[string]string{"t/agent/trajectory.json": "{}"}
 		for file, text := range tt.files {
