@@ -26,10 +26,13 @@ func (f *buildFlags) printSummary(s *pipeline.Summary) {
 	if s.Withdrawn > 0 {
 		f.streams.Notef("warning: earlier versions of the corpus train on %s that are now protected; reports/withdrawn.json lists them with the versions\n", cli.Counted(s.Withdrawn, "attempt", "attempts"))
 	}
+	w := f.streams.Err
+	if f.sources.Draft {
+		printUnread(w, s)
+	}
 	if f.noisy.Quiet {
 		return
 	}
-	w := f.streams.Err
 	printCounts(w, s)
 	if s.Predicts != "" {
 		fmt.Fprintln(w, s.Predicts)
@@ -51,9 +54,7 @@ func printCorpus(w io.Writer, name string, s *pipeline.Summary) {
 // attempts, and of records by the format that is not read. It warns of outcomes that are unknown or
 // seem wrong.
 func printCounts(w io.Writer, s *pipeline.Summary) {
-	for _, line := range s.Unread {
-		fmt.Fprintf(w, "not read: %s\n", line)
-	}
+	printUnread(w, s)
 	choose.PrintFunnel(w, s.Funnel)
 	if len(s.Domains) > 0 {
 		fmt.Fprintf(w, "attempts by domain: %s\n", corpus.FormatCounts(s.Domains))
@@ -78,6 +79,13 @@ func printCounts(w io.Writer, s *pipeline.Summary) {
 	}
 	for _, named := range slicesx.SortedKeys(s.Refused) {
 		fmt.Fprintf(w, "refused: %s in %d\n", named, s.Refused[named])
+	}
+}
+
+// printUnread prints the first records that could not be read.
+func printUnread(w io.Writer, s *pipeline.Summary) {
+	for _, line := range s.Unread {
+		fmt.Fprintf(w, "not read: %s\n", line)
 	}
 }
 
