@@ -50,9 +50,9 @@ type Fault struct {
 	Reason string `json:"failure_reason"`
 }
 
-// newFault returns a fault without the secrets in its reason, such as a key in the address of a server:
+// NewFault returns a fault without the secrets in its reason, such as a key in the address of a server:
 // trainers write reasons to their logs.
-func newFault(kind, reason string) *Fault {
+func NewFault(kind, reason string) *Fault {
 	return &Fault{kind, redact.New(redact.Options{}).Text(reason, redact.Counts{})}
 }
 
@@ -121,20 +121,20 @@ func (ep *Episode) runCall(ctx context.Context, call model.Call) (rollout.CallRe
 	if e.Tools == nil {
 		result, lost := e.Player.RunCall(ctx, call)
 		if lost != nil {
-			return result, newFault(FaultShop, lost.Reason+" "+lost.Detail)
+			return result, NewFault(FaultShop, lost.Reason+" "+lost.Detail)
 		}
 		return result, nil
 	}
 	if ep.session == nil {
 		session, err := e.Tools.Start(ctx)
 		if err != nil {
-			return rollout.CallResult{}, newFault(FaultTools, err.Error())
+			return rollout.CallResult{}, NewFault(FaultTools, err.Error())
 		}
 		ep.session = session
 	}
 	result, lost := ep.session.RunCall(ctx, call)
 	if lost != nil {
-		return result, newFault(FaultTools, lost.Detail)
+		return result, NewFault(FaultTools, lost.Detail)
 	}
 	return result, nil
 }
@@ -252,7 +252,7 @@ func (ep *Episode) computeVerdict(ctx context.Context, replies []Reply) (Verdict
 	}
 	v, err := e.Rewarder.judge(ctx, attempt)
 	if err != nil {
-		return Verdict{Fault: newFault(FaultJudge, err.Error())}, ctx.Err()
+		return Verdict{Fault: NewFault(FaultJudge, err.Error())}, ctx.Err()
 	}
 	if e.Rewarder.lacksOutcome(&v) {
 		return Verdict{Fault: &Fault{FaultOutcome, "the reward weighs success, and the trainer declared no outcome"}}, nil
@@ -265,7 +265,7 @@ func (ep *Episode) computeVerdict(ctx context.Context, replies []Reply) (Verdict
 		return v, nil
 	}
 	if err := e.Record.add(id, result.Line); err != nil {
-		return Verdict{Fault: newFault(FaultRecord, err.Error())}, nil
+		return Verdict{Fault: NewFault(FaultRecord, err.Error())}, nil
 	}
 	return v, nil
 }

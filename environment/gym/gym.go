@@ -212,10 +212,7 @@ func (s *server) handleVerify(
 
 	verdict, err := ep.Finish(r.Context(), replies)
 	if err != nil && r.Context().Err() == nil {
-		verdict.Fault = &environment.Fault{
-			Kind:   environment.FaultJudge,
-			Reason: err.Error(),
-		}
+		verdict.Fault = environment.NewFault(environment.FaultJudge, err.Error())
 	}
 	if verdict.Fault != nil {
 		s.writeFault(w, r, row, verdict.Fault)
@@ -351,7 +348,8 @@ func (s *server) handleReward(
 	}
 	line, err := s.environment.Rewarder.RewardTrace(r.Context(), t)
 	if err != nil {
-		line.Failure = environment.FaultJudge + ": " + err.Error()
+		fault := environment.NewFault(environment.FaultJudge, err.Error())
+		line.Failure = fault.Kind + ": " + fault.Reason
 	}
 	writeJSON(w, http.StatusOK, line)
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -407,6 +408,28 @@ func TestWhatIsRefused(t *testing.T) {
 		if status, body := c.post(tt.path, tt.body, tt.headers...); status != tt.status || !strings.Contains(body, tt.words) {
 			t.Errorf("%s: %d %s", tt.name, status, body)
 		}
+	}
+}
+
+// lostJudge is a judge whose server cannot be reached, at an address with a key.
+type lostJudge struct{}
+
+func (lostJudge) Judge(context.Context, *arena.Trace, *arena.Dialogue) (arena.Judgement, error) {
+	return arena.Judgement{}, errors.New("post http://user:hunter2canary@127.0.0.1:9/v1?api_key=sk-canary4711x9q2: refused")
+}
+
+// TestAFailedJudgeTellsNoKey checks the answer to a trajectory that the judge cannot grade.
+func TestAFailedJudgeTellsNoKey(t *testing.T) {
+	t.Parallel()
+	e := open(t, "strict")
+	e.Rewarder.Judge = lostJudge{}
+	s := httptest.NewServer(gym.Handler(e, gym.Options{Failures: gym.Masked}))
+	defer s.Close()
+	_, body := newClient(t, s.URL).post("/reward", fmt.Sprintf(`{"problem_id":%q,"messages":[
+		{"role":"user","content":"a lamp"},{"role":"assistant","content":"None is here."}]}`, e.Problems.IDs[0]))
+	failure := gjson.Get(body, "failure").Str
+	if !strings.HasPrefix(failure, environment.FaultJudge+": ") || strings.Contains(failure, "canary") {
+		t.Errorf("%s", body)
 	}
 }
 
