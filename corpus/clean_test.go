@@ -80,8 +80,8 @@ func TestPartRedactsEveryRow(t *testing.T) {
 	}
 }
 
-// TestCleanRowReadsOptionalColumns checks that a text in an optional column is redacted in the row only, since
-// other rows may share it, and that an empty column stays empty.
+// TestCleanRowReadsOptionalColumns checks that a text in an optional column is redacted in the row
+// only, since other rows may share it, and that an empty column stays empty.
 func TestCleanRowReadsOptionalColumns(t *testing.T) {
 	t.Parallel()
 	r := redact.New(redact.Options{})

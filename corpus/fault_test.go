@@ -208,8 +208,8 @@ func TestAssembleKeepsCopiesNextToTheCorpus(t *testing.T) {
 	}
 }
 
-// TestAssembleRejectsChangedParts checks that one changed bit of a finished file is an error, even if its size
-// and all else are unchanged.
+// TestAssembleRejectsChangedParts checks that one changed bit of a finished file is an error, even
+// if its size and all else are unchanged.
 func TestAssembleRejectsChangedParts(t *testing.T) {
 	t.Parallel()
 	for name, move := range map[string]bool{"copied": false, "moved": true} {

@@ -48,8 +48,8 @@ func column(t *testing.T, table arrow.Table, name string) arrow.Array {
 	return table.Column(indices[0]).Data().Chunk(0)
 }
 
-// TestListsOfJSONValuesAreNotEmpty checks such lists, which the writer's path for structs silently writes empty,
-// as the first half shows.
+// TestListsOfJSONValuesAreNotEmpty checks such lists, which the writer's path for structs silently
+// writes empty, as the first half shows.
 func TestListsOfJSONValuesAreNotEmpty(t *testing.T) {
 	t.Parallel()
 	row, _, err := rows.NewSFT(record(0), facts(corpus.SplitTrain, 0))

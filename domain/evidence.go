@@ -45,7 +45,8 @@ const (
 	rivalsField   = "{rivals}"
 )
 
-// Cites returns the kinds of evidence of the domain. If its file names none, they are those of the domain base.
+// Cites returns the kinds of evidence of the domain. If its file names none, they are those of the
+// domain base.
 func (d *Domain) Cites() []Evidence {
 	if len(d.Evidence) > 0 {
 		return d.Evidence

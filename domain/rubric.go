@@ -25,7 +25,8 @@ type Instructions struct {
 	Rules string `yaml:"rules"`
 }
 
-// maxInstructions is the maximum size in bytes of a text of a rubric. The longest of the built-in ones has 3 KB.
+// maxInstructions is the maximum size in bytes of a text of a rubric. The longest of the built-in
+// ones has 3 KB.
 const maxInstructions = 16 << 10
 
 func (i *Instructions) validate(key string, bad *wrong.List) {

@@ -41,8 +41,8 @@ func TestNumbersEndWithinObjects(t *testing.T) {
 	}
 }
 
-// TestAttemptsWithoutAModelAreScripted checks that an attempt whose models returned numbers alone, or failed each time,
-// is scripted, for any inference count of the sandbox.
+// TestAttemptsWithoutAModelAreScripted checks that an attempt whose models returned numbers alone,
+// or failed each time, is scripted, for any inference count of the sandbox.
 func TestAttemptsWithoutAModelAreScripted(t *testing.T) {
 	t.Parallel()
 	for _, family := range []string{"embeddings alone", "falls back at once"} {

@@ -154,8 +154,8 @@ func (e *envelope) firstKeys() string {
 	return list
 }
 
-// quotableWord returns word, a key or schema name, if it looks like an identifier or a short number. Any other
-// word may be a secret, and the result is "…".
+// quotableWord returns word, a key or schema name, if it looks like an identifier or a short
+// number. Any other word may be a secret, and the result is "…".
 func quotableWord(word string) string {
 	if !formatWord.MatchString(word) {
 		return "…"

@@ -130,8 +130,9 @@ var withoutTools = map[string]string{
 	"sts": "a session for a viewer, which shows the messages and has no place for definitions",
 }
 
-// TestEveryProfileShowsTheSameTools holds the definitions in the rows of every profile, byte for byte, against those of
-// env/tools.json, which an environment shows. The format of env/train.jsonl has the parameters of a definition alone.
+// TestEveryProfileShowsTheSameTools holds the definitions in the rows of every profile, byte for
+// byte, against those of env/tools.json, which an environment shows. The format of env/train.jsonl
+// has the parameters of a definition alone.
 func TestEveryProfileShowsTheSameTools(t *testing.T) {
 	t.Parallel()
 	dir := exported(t, corpusOf(t, []arena.Dialogue{conversation("{}", `"x"`), conversation("{}", `"y"`)}), 2)
@@ -204,8 +205,8 @@ given = dict.fromkeys(tools[-1]["function"]["parameters"]["properties"], 1)
 print(getattr(ShopEnv(), tools[-1]["function"]["name"])(**given) == (tools[-1]["function"]["name"], given), len(given))
 `
 
-// TestEnvironmentsTakeAnyDefinition shows definitions as servers of MCP write them, which trainers refuse or cut, by the
-// classes for TRL and verl.
+// TestEnvironmentsTakeAnyDefinition shows definitions as servers of MCP write them, which trainers
+// refuse or cut, by the classes for TRL and verl.
 func TestEnvironmentsTakeAnyDefinition(t *testing.T) {
 	t.Parallel()
 	python, err := exec.LookPath("python3")
@@ -238,8 +239,8 @@ True 14
 	}
 }
 
-// TestMissingProgramsHaveInstallHints runs each program that needs a package in Python without any: it names the package, and
-// prints no traceback.
+// TestMissingProgramsHaveInstallHints runs each program that needs a package in Python without any:
+// it names the package, and prints no traceback.
 func TestMissingProgramsHaveInstallHints(t *testing.T) {
 	t.Parallel()
 	python, err := exec.LookPath("python3")

@@ -146,8 +146,8 @@ func (m *matcher) searchReply(r *evidence.Reply, escapes int) {
 	})
 }
 
-// unescape returns text after its escapes were decoded the given number of times. changed reports whether the last
-// time changed it. The result is valid until the next call.
+// unescape returns text after its escapes were decoded the given number of times. changed reports
+// whether the last time changed it. The result is valid until the next call.
 func (m *matcher) unescape(text string, times int) (decoded string, changed bool) {
 	changed = true
 	for i := range times {

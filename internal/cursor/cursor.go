@@ -123,7 +123,8 @@ func (c *Cursor) Object(member func(key string)) bool {
 	return c.Members(member, func(string, arena.Raw) {})
 }
 
-// Members reads an object as Object does, and calls mistyped for each member whose value was skipped because of its type.
+// Members reads an object as Object does, and calls mistyped for each member whose value was
+// skipped because of its type.
 func (c *Cursor) Members(member func(key string), mistyped func(key string, value arena.Raw)) bool {
 	if !c.open('{') {
 		return false

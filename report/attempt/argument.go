@@ -183,7 +183,8 @@ func way(line *where.Line) float64 {
 
 // unasked returns the reason why an explanation shows no findings of the guard (which detects
 // held-out problems) on an attempt: the guard was not run on it, because it runs last and only on
-// attempts that may become rows, the attempt's own problem is held out, or the findings are secret. It returns "" if findings are shown.
+// attempts that may become rows, the attempt's own problem is held out, or the findings are secret.
+// It returns "" if findings are shown.
 func (l *Ledger) unasked(a *Argument) string {
 	switch x := a.Attempt; {
 	case l.protected == nil:

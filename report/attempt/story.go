@@ -113,9 +113,9 @@ func (l *Ledger) filterFor(a *Argument, t *arena.Trace) *filters.Filter {
 	return l.filter.For(d, t.Source.HasProxyLog, d.On(domain.Adaptivity, d.Adaptivity))
 }
 
-// judgeNow returns the grade of an attempt by the offline judge, which asks no model, to show a grade where the
-// corpus has none. It does so only if the build used that judge and did not ask it about this
-// attempt. It sets a.Now to the result and a.Gates to the checks that led to it.
+// judgeNow returns the grade of an attempt by the offline judge, which asks no model, to show a
+// grade where the corpus has none. It does so only if the build used that judge and did not ask it
+// about this attempt. It sets a.Now to the result and a.Gates to the checks that led to it.
 func (a *Argument) judgeNow(t *arena.Trace) {
 	j := a.Judgement
 	if j == nil || j.Outcome != string(arena.JudgeNotAsked) || j.Judge != gates.Name {

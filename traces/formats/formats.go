@@ -130,7 +130,8 @@ func (f *Format) Read(doc string, limit int) ([]Attempt, error) {
 	return r.attempts, nil
 }
 
-// verdictKeys are keys of documents whose booleans, or texts such as "false", say whether an attempt is solved.
+// verdictKeys are keys of documents whose booleans, or texts such as "false", say whether an
+// attempt is solved.
 var verdictKeys = []string{"correct", "is_correct", "passed", "resolved", "solved", "success"}
 
 // nameOpposite adds a loss to the only attempt of a document if one of verdictKeys says that the

@@ -54,8 +54,8 @@ func IsJob(fsys fs.FS, folder string) bool {
 }
 
 // ReadTrial returns the attempts of the trial in a folder: one, or one for each step of a task that
-// has steps, and one for each trajectory in which the agent continued after a summary. It returns none if neither the result nor the configuration in the folder is that of a
-// trial.
+// has steps, and one for each trajectory in which the agent continued after a summary. It returns
+// none if neither the result nor the configuration in the folder is that of a trial.
 func ReadTrial(fsys fs.FS, folder string) []Attempt {
 	t := trial{fsys: fsys, folder: folder}
 	t.result, t.text = readObject(fsys, path.Join(folder, resultName))
