@@ -26,7 +26,7 @@ func (g *Guard) Check(c Candidate) Finding {
 		if best.Drop {
 			return best
 		}
-		best = strongerOutside(best, g.checkModelText("what the model wrote", text))
+		best = strongerOutside(best, g.checkAnswer(text))
 	}
 	for _, text := range c.Metadata {
 		if best.Drop {
@@ -35,6 +35,18 @@ func (g *Guard) Check(c Candidate) Finding {
 		best = strongerOutside(best, g.definitions.check(text, g.checkMetadata))
 	}
 	return best
+}
+
+// checkAnswer checks what the model wrote. Attempts share calls and short remarks.
+func (g *Guard) checkAnswer(text string) Finding {
+	if g.answers.has(text) {
+		return Finding{}
+	}
+	f := g.checkModelText("what the model wrote", text)
+	if f.Score < minScoreOutside {
+		g.answers.add(text)
+	}
+	return f
 }
 
 func (g *Guard) checkMetadata(text string) Finding {

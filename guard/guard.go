@@ -106,8 +106,9 @@ type Guard struct {
 	// context such as system prompts, the joined texts of attempts at one problem, and metadata such
 	// as tool definitions.
 	prompts, conversations, definitions findingCache
-	// results has results of tools that repeat no protected request.
-	results textSet
+	// results has results of tools that repeat no protected request, answers has texts of the model
+	// that repeat no protected problem.
+	results, answers textSet
 	// falseDrops is the estimate of harmless rows that the lexical tier drops.
 	falseDrops FalseDrops
 }

@@ -20,6 +20,8 @@ type textIndex struct {
 	normalised map[string]int
 	// clauses has the clauses of each request in alphabetical order.
 	clauses map[string]int
+	// sums has the letterSum of each normalised request.
+	sums map[uint64]bool
 	// maxBytes is the length in bytes of the longest request.
 	maxBytes int
 }
@@ -29,13 +31,19 @@ func newTextIndex(bank []Entry) *textIndex {
 		exact:      map[string]int{},
 		normalised: map[string]int{},
 		clauses:    map[string]int{},
+		sums:       map[uint64]bool{},
 	}
 	for i, e := range bank {
 		if key := normalised(disguise.Plain(e.Text)); key != "" {
 			setIfAbsent(t.exact, e.Text, i)
 			setIfAbsent(t.normalised, withoutSpaces(key), i)
-			if clauses := sortedClauses(disguise.Plain(e.Text)); clauses != "" {
+			clauses := sortedClauses(disguise.Plain(e.Text))
+			if clauses != "" {
 				setIfAbsent(t.clauses, clauses, i)
+			}
+			for _, form := range []string{key, clauses} {
+				sum, _ := letterSum(form)
+				t.sums[sum] = true
 			}
 			t.maxBytes = max(t.maxBytes, len(e.Text))
 		}
@@ -62,6 +70,9 @@ func (t *textIndex) check(text string, bank []Entry) Finding {
 		return textFinding(bank[i], TierExact, "the request is equal byte for byte")
 	}
 	if len(text) > maxPadding*(t.maxBytes+1) {
+		return Finding{}
+	}
+	if sum, isPlain := letterSum(text); isPlain && !t.sums[sum] {
 		return Finding{}
 	}
 	if i, ok := t.normalised[withoutSpaces(normalised(text))]; ok {
@@ -138,6 +149,27 @@ func normalised(text string) string {
 		b.WriteRune(r)
 	}
 	return b.String()
+}
+
+// letterSum returns a sum of the characters of a text that normalised keeps. It depends neither on spaces
+// nor on the order of clauses, so that texts with different sums are not equal but for these. isPlain is
+// false for a text that is not ASCII and has no sum.
+func letterSum(text string) (sum uint64, isPlain bool) {
+	for i := range len(text) {
+		c := text[i]
+		if c >= utf8.RuneSelf {
+			return 0, false
+		}
+		if c >= 'A' && c <= 'Z' {
+			c |= 0x20
+		}
+		isLetter := c >= 'a' && c <= 'z'
+		if isLetter || isDigit(c) || isNumberSign(text, i, rune(c)) {
+			square := uint64(c) * uint64(c)
+			sum += square * square * square
+		}
+	}
+	return sum, true
 }
 
 // isNumberSign reports whether the sign r at text[i] changes the number before it: "1.5" is not

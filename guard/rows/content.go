@@ -86,6 +86,9 @@ var (
 func UserMessages(results []string) []string {
 	var messages []string
 	for _, result := range results {
+		if !strings.Contains(result, "user_message") && !strings.Contains(result, `\u`) {
+			continue // not even with escapes in the key
+		}
 		start := max(0, strings.IndexByte(result, '{'))
 		text := gjson.Get(result[start:], "user_message")
 		if text.Type == gjson.String && text.Str != "" {

@@ -152,32 +152,32 @@ type Figure struct {
 // Figures returns all figures of a sample.
 func (s *Sample) Figures() []Figure {
 	groups := s.groups()
-	pairs := func(name string, compare func(a, b *row) float64) Figure {
-		return s.pairs(name, groups, compare)
-	}
-	isSame := func(a, b uint64) float64 {
-		if a == b {
-			return 1
-		}
-		return 0
-	}
+	alike := similarities(s.rows)
 	repeats := map[*row]int{} // 1 for a row that nearly repeats another one
-	similarity := pairs("self-similarity", func(a, b *row) float64 {
-		alike := jaccard(a.grams, b.grams)
-		if alike >= nearSimilarity {
-			repeats[a] = 1
-			repeats[b] = 1
+	for i, list := range alike {
+		for j, similarity := range list {
+			if similarity >= nearSimilarity {
+				repeats[s.rows[i]] = 1
+				repeats[s.rows[j]] = 1
+			}
 		}
-		return alike
-	})
+	}
+	pairs := func(name string, value func(r *row) uint64) Figure {
+		return s.pairs(name, groups, func(i, j int) float64 {
+			if value(s.rows[i]) == value(s.rows[j]) {
+				return 1
+			}
+			return 0
+		})
+	}
 	share := func(name, units string, part func(*row) (part, total int)) Figure {
 		return s.share(name, units, groups, part)
 	}
 	return []Figure{
 		s.distinct(),
-		similarity,
-		pairs("same opening", func(a, b *row) float64 { return isSame(a.opening, b.opening) }),
-		pairs("same tools", func(a, b *row) float64 { return isSame(a.tools, b.tools) }),
+		s.pairs("self-similarity", groups, func(i, j int) float64 { return alike[i][j] }),
+		pairs("same opening", func(r *row) uint64 { return r.opening }),
+		pairs("same tools", func(r *row) uint64 { return r.tools }),
 		share("near copies", "rows", func(r *row) (part, total int) { return repeats[r], 1 }),
 		share("turns with reasoning", "turns", func(r *row) (part, total int) { return r.reasoned, r.turns }),
 		share("turns that rest on results", "turns", func(r *row) (part, total int) { return r.grounded, r.after }),
@@ -237,16 +237,16 @@ func (s *Sample) distinct() Figure {
 	}
 }
 
-// pairs calls compare, which returns 0 to 1, for all pairs of rows. It returns the mean over those at
+// pairs calls compare, which returns 0 to 1, for all pairs of rows, i after j. It returns the mean over those at
 // different problems. groups has the problem of each row. The interval is Student's with twice the
 // standard error over problems, since each pair counts at both of its problems. For a mean of 0 or 1,
 // which has no spread, it is Wilson's.
-func (s *Sample) pairs(name string, groups []int, compare func(a, b *row) float64) Figure {
+func (s *Sample) pairs(name string, groups []int, compare func(i, j int) float64) Figure {
 	sums := make([]float64, len(s.rows))
 	counts := make([]float64, len(s.rows))
-	for i, a := range s.rows {
-		for j, b := range s.rows[:i] {
-			alike := compare(a, b)
+	for i := range s.rows {
+		for j := range i {
+			alike := compare(i, j)
 			if groups[i] == groups[j] {
 				continue
 			}

@@ -1,6 +1,7 @@
 package variety
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"unicode"
@@ -8,6 +9,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/trajectory-arena/arena/corpus/chat"
+	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
 const (
@@ -57,26 +59,35 @@ func set(values []uint64) []uint64 {
 	return slices.Compact(out)
 }
 
-// jaccard returns the number of values that are in both of two sorted sets, divided by the number
-// that are in at least one of them. It returns 0 if a set is empty.
-func jaccard(a, b []uint64) float64 {
-	both := 0
-	for i, j := 0, 0; i < len(a) && j < len(b); {
-		switch {
-		case a[i] < b[j]:
-			i++
-		case a[i] > b[j]:
-			j++
-		default:
-			both++
-			i++
-			j++
+// similarities returns, for each row and each row before it, the number of grams that are in both
+// divided by the number that are in at least one of them, 0 if a row has none.
+func similarities(rows []*row) [][]float64 {
+	type place struct {
+		gram uint64
+		row  int
+	}
+	var places []place
+	out := make([][]float64, len(rows))
+	for i, r := range rows {
+		out[i] = make([]float64, i)
+		for _, gram := range r.grams {
+			places = append(places, place{gram, i})
 		}
 	}
-	if both == 0 {
-		return 0
+	slicesx.SortFunc(places, func(a, b place) int { return cmp.Or(cmp.Compare(a.gram, b.gram), a.row-b.row) })
+	for n, p := range places {
+		for k := n - 1; k >= 0 && places[k].gram == p.gram; k-- {
+			out[p.row][places[k].row]++
+		}
 	}
-	return float64(both) / float64(len(a)+len(b)-both)
+	for i, list := range out {
+		for j, both := range list {
+			if both > 0 {
+				list[j] = both / (float64(len(rows[i].grams)+len(rows[j].grams)) - both)
+			}
+		}
+	}
+	return out
 }
 
 // facts returns hashes of what a text can repeat of another: its sequences of three words, and its
@@ -96,37 +107,57 @@ func facts(text string) []uint64 {
 // words, or a number); grounded are those of them that repeat a fact which only tool results
 // contained before.
 func thoughts(messages []chat.Message) (turns, reasoned, after, grounded int) {
-	told := map[uint64]bool{}
-	shown := map[uint64]bool{}
+	said := make([][]uint64, len(messages)) // the facts in each reply
+	known := map[uint64]knowledge{}         // of these facts alone, since results have many others
+	for i := range messages {
+		if m := &messages[i]; m.Role == chat.Assistant {
+			said[i] = facts(m.Reasoning + "\n" + m.Content)
+		}
+		for _, fact := range said[i] {
+			known[fact] = knowledge{}
+		}
+	}
+	hasResults := false
 	for i := range messages {
 		m := &messages[i]
-		if m.Role == chat.Tool {
-			for _, fact := range facts(m.Content) {
-				shown[fact] = !told[fact]
-			}
+		switch m.Role {
+		case chat.Tool:
+			list := facts(m.Content)
+			hasResults = hasResults || len(list) > 0
+			learn(known, list, func(k *knowledge) { k.shown = !k.told })
 			continue
-		}
-		said := facts(m.Reasoning + "\n" + m.Content)
-		if m.Role == chat.Assistant {
+		case chat.Assistant:
 			turns++
 			if m.Reasoning != "" {
 				reasoned++
 			}
-			if len(shown) > 0 && len(said) > 0 {
+			if hasResults && len(said[i]) > 0 {
 				after++
-				if slices.ContainsFunc(said, func(fact uint64) bool { return shown[fact] }) {
+				if slices.ContainsFunc(said[i], func(fact uint64) bool { return known[fact].shown }) {
 					grounded++
 				}
 			}
+		default:
+			said[i] = facts(m.Reasoning + "\n" + m.Content)
 		}
 		for _, call := range m.Calls {
-			said = append(said, facts(string(call.Function.Arguments))...)
+			said[i] = append(said[i], facts(string(call.Function.Arguments))...)
 		}
-		for _, fact := range said {
-			if !shown[fact] {
-				told[fact] = true
-			}
-		}
+		learn(known, said[i], func(k *knowledge) { k.told = k.told || !k.shown })
 	}
 	return turns, reasoned, after, grounded
+}
+
+// knowledge is what is known of a fact: whether a message told it when no result had shown it, and
+// whether a result showed it that was not told before.
+type knowledge struct{ told, shown bool }
+
+// learn calls change for each of the facts in list that known has.
+func learn(known map[uint64]knowledge, list []uint64, change func(*knowledge)) {
+	for _, fact := range list {
+		if k, ok := known[fact]; ok {
+			change(&k)
+			known[fact] = k
+		}
+	}
 }
