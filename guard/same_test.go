@@ -162,6 +162,76 @@ func TestSameComparesWordsAndCounts(t *testing.T) {
 	}
 }
 
+// TestSameReadsWhatIsExcluded holds that a wish which the text excludes, in any wording, is none, and that a
+// denied exclusion is one.
+func TestSameReadsWhatIsExcluded(t *testing.T) {
+	t.Parallel()
+	g := newTestGuard(t, []Entry{
+		{ID: "backpack", Text: "Looking for a canvas backpack in black, with a laptop pocket, above 450 pesos."},
+		{ID: "skirt", Text: "Looking for a plus size denim skirt in blue, from 300 to 800 pesos, free shipping."},
+		{ID: "candle", Text: "Looking for scented candles in glass jars, lavender, below 410 pesos, cash on delivery."},
+		{ID: "bra", Text: "Looking for a backless bra, not padded, in nude, size 34B, above 210 pesos."},
+	})
+	for text, isSame := range map[string]bool{
+		"A canvas backpack in any colour but black, with a laptop pocket, above 450 pesos.":              false,
+		"Canvas backpack with laptop pocket, over 450 pesos, every colour is fine except black.":         false,
+		"Canvas backpack with laptop pocket, over 450 pesos. Anything other than black.":                 false,
+		"Canvas backpack, laptop pocket, above 450 pesos, but skip black.":                               false,
+		"Canvas backpack, laptop pocket, above 450 pesos, black excluded.":                               false,
+		"Canvas backpack in nothing but black, laptop pocket, above 450 pesos.":                          true,
+		"Canvas backpack above 450 pesos with a laptop pocket. It can't be anything except black.":       true,
+		"Denim skirt in blue, no plus size, 300 to 800 pesos, free shipping.":                            false,
+		"I want a blue plus-size denim skirt, 300 to 800 pesos, no shipping at all.":                     false,
+		"I want a blue plus-size denim skirt, 300 to 800 pesos; paid shipping is fine.":                  false,
+		"I want a blue plus-size denim skirt, 300 to 800 pesos; I won't pay for shipping.":               true,
+		"I want a blue plus-size denim skirt, 300 to 800 pesos, no shipping charge.":                     true,
+		"Unscented lavender candles in jars of glass, under 410 pesos, paid when they arrive.":           false,
+		"Scented candles of lavender in jars of glass, under 410 pesos, prepaid.":                        false,
+		"Scented candles of lavender in jars of glass, under 410 pesos, cash when they are handed over.": true,
+		"Unpadded backless nude bra, 34B, more than 210 pesos.":                                          true,
+		"Padded backless nude bra, 34B, more than 210 pesos.":                                            false,
+	} {
+		if f := g.Check(Candidate{Text: text}); f.Same != isSame {
+			t.Errorf("%q: same is %v: %s", text, f.Same, f.Evidence)
+		}
+	}
+}
+
+// TestSameReadsWhatIsAdded holds that counts, countries, colours and letters which the request does not have narrow
+// it, and that words of a story and of the surrounding text do not.
+func TestSameReadsWhatIsAdded(t *testing.T) {
+	t.Parallel()
+	g := newTestGuard(t, []Entry{
+		{ID: "tea", Text: "Looking for a green tea powder, matcha, 100 g, above 200 pesos."},
+		{ID: "core", Text: "Looking for a valve core for vehicles priced from 23 to 29 pesos."},
+		{ID: "cable", Text: "Looking for a type c charging cable, 2 m, braided, above 80 pesos."},
+		{ID: "tent", Text: "Looking for a tent for a group of 6, waterproof, above 2500 pesos."},
+		{ID: "red", Text: "Looking for a canvas tote bag with zip, red, for groceries, above 150 pesos."},
+		{ID: "blue", Text: "Looking for a canvas tote bag with zip, blue, for groceries, above 150 pesos."},
+		{ID: "pair", Text: "I want a polo shirt for men and women's sandals, both above 170 pesos."},
+		{ID: "shelf", Text: "I need a bookshelf with five tiers, bamboo, brown, from 800 to 1500 pesos."},
+	})
+	for text, isSame := range map[string]bool{
+		"Matcha powder from Japan, green tea, 100 g, over 200 pesos.":                              false,
+		"Translate into Japanese: \"Matcha green tea powder, 100 g, over 200 pesos.\" Explain it.": true,
+		"Matcha green tea powder, 100 g, over 200 pesos, 4 of them.":                               false,
+		"I need ten valve cores for vehicles at 23 to 29 pesos.":                                   false,
+		"A brass valve core for vehicles, 23 to 29 pesos.":                                         false,
+		"A valve core for vehicles, 23 to 29 pesos.":                                               true,
+		"Braided type f cable for charging, 2 metres, over 80 pesos.":                              false,
+		"Braided usb-c cable for charging, 2 metres, over 80 pesos.":                               true,
+		"Waterproof tent for a family of 3, over 2500 pesos.":                                      false,
+		"I want a zipped canvas tote for groceries in blue, over 150 pesos.":                       true,
+		"I want a zipped canvas tote for groceries in red, over 150 pesos.":                        true,
+		"Get me women's sandals and a polo shirt for men, over 170 pesos each.":                    true,
+		"Searching for a brown bamboo book, five tiers, 800 to 1500 pesos.":                        false,
+	} {
+		if f := g.Check(Candidate{Text: text}); f.Same != isSame {
+			t.Errorf("%q: same is %v: %s", text, f.Same, f.Evidence)
+		}
+	}
+}
+
 // TestAmountsOfTheBanksCurrency checks that a bank without pesos holds amounts in its own currency,
 // which are compared as written.
 func TestAmountsOfTheBanksCurrency(t *testing.T) {

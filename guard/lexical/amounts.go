@@ -108,7 +108,7 @@ func (x *Index) parse(text string, out []token, spell func(string) string) []tok
 // removed or added counts too. It returns "" if there is no difference.
 func numberDifference(b, p *profile, template float64) string {
 	missing := missingNumbers(b, p)
-	extra := slices.DeleteFunc(missingNumbers(p, b), p.isOfPeople)
+	extra := slices.DeleteFunc(missingNumbers(p, b), func(n number) bool { return p.isOfPeople(n) && !slices.ContainsFunc(b.numbers, b.isOfPeople) })
 	switch {
 	case len(missing) > 0 && len(extra) > 0:
 		return fmt.Sprintf("number %s became %s", b.lexicon.amount(missing[0]), b.lexicon.amount(extra[0]))

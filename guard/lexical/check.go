@@ -42,38 +42,57 @@ type Finding struct {
 func (x *Index) Check(text string, drop float64, skip func(request int) bool) Finding {
 	s := x.scratch.Get().(*scratch)
 	defer x.scratch.Put(s)
-	best, full, ok := x.search(text, skip, s)
-	f := Finding{Request: -1, Unreadable: full.isUnreadable()}
-	if !ok {
-		return f
+	near, full := x.search(text, skip, s)
+	if len(near) == 0 {
+		return Finding{Request: -1, Unreadable: full.isUnreadable()}
 	}
-	f.Request = x.entry[best.base]
-	f.Score = stats.Logistic(best.score)
-	f.Cover = best.features[coverBase]
-	base := x.bases[best.base].profile
-	isDrop := f.Score >= drop && x.covers(best, minDropCover)
-	f.Drop = isDrop || f.Unreadable && x.numbersProveMatch(base, best.part, len(x.bases))
+	first := x.judge(near[0], full, drop, s)
+	if first.Same {
+		return first
+	}
+	for _, c := range near[1:] {
+		if c.score < max(sameLogOdds, near[0].score-maxLessLikely) {
+			break
+		}
+		if f := x.judge(c, full, drop, s); f.Same {
+			return f
+		}
+	}
+	return first
+}
+
+// maxLessLikely is by how much, in log-odds, the score of a request may be below the highest one for the text to be asked
+// whether it asks for the same as that request: two requests that differ in one word have odds of at most 1 to 20. A text
+// for two things has the words of a shorter request for one of them too.
+const maxLessLikely = 3
+
+// judge returns the finding of a comparison of a text, whose profile is full, with one request.
+func (x *Index) judge(c comparison, full *profile, drop float64, s *scratch) Finding {
+	f := Finding{Request: x.entry[c.base], Unreadable: full.isUnreadable(), Score: stats.Logistic(c.score), Cover: c.features[coverBase]}
+	base := x.bases[c.base].profile
+	isDrop := f.Score >= drop && x.covers(c, minDropCover)
+	f.Drop = isDrop || f.Unreadable && x.numbersProveMatch(base, c.part, len(x.bases))
 	if !f.Drop && f.Score < sameScore {
 		return f
 	}
 
-	difference := contradiction(base, best.part, best.features)
+	difference := contradiction(base, c.part, c.features)
 	if difference != "" {
 		// The text may contain the request among other things: compare only the part that is most similar to the request.
-		if window, ok := x.compareEmbedded(best, s); ok && x.asksSame(window) {
-			best = window
+		if window, ok := x.compareEmbedded(c, s); ok && x.asksSame(window) {
+			c = window
 			difference = ""
-			f.Score = stats.Logistic(best.score)
+			f.Score = stats.Logistic(c.score)
 		}
 	}
-	isNear := difference == "" && f.Score >= sameScore && x.covers(best, best.sameCover()) && !x.isScattered(best, s)
+	isNear := difference == "" && f.Score >= sameScore && x.covers(c, c.sameCover()) && !x.isScattered(c, s)
 	if isNear {
-		difference = replacedWish(base, best.part)
+		difference = replacedWish(base, c.part)
 	}
 	f.Drop = f.Drop || isNear
 	f.Same = isNear && difference == ""
 	if f.Drop {
-		f.Evidence = evidence(base, best, difference)
+		f.Evidence = evidence(base, c, difference)
 	}
 	return f
 }

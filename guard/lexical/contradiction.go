@@ -22,7 +22,7 @@ const (
 func contradiction(b, p *profile, f features) string {
 	checks := [...]func(b, p *profile, template float64) string{
 		numberDifference, slotDifference, quantityDifference, codeDifference, serviceDifference, classDifference,
-		negationDifference, itemDifference, itemValueDifference, wordDifference, nounDifference, replacedInCopy,
+		negationDifference, addedValue, itemDifference, itemValueDifference, wordDifference, nounDifference, replacedInCopy,
 	}
 	for _, check := range checks {
 		if difference := check(b, p, f[template]); difference != "" {
@@ -37,10 +37,10 @@ func contradiction(b, p *profile, f features) string {
 // delivery or is a copy of the request (template of at least copyTemplate), since another author may express it in words that
 // the lexicon lacks. It returns "" if there is no difference.
 func serviceDifference(b, p *profile, template float64) string {
-	has := func(role string) bool {
-		return slices.ContainsFunc(p.words, func(w *word) bool { return w != nil && loadLexicon().roles[role][w.text] })
+	has := func(role string) bool { // and not as in "hand cream" of the request
+		return slices.ContainsFunc(p.words, func(w *word) bool { return w != nil && loadLexicon().roles[role][w.text] && !b.hasWord(w) })
 	}
-	isTold := map[uint8]bool{services["svccod"]: has("paying") && !has("prepaying"), services["svcfree"]: has("sending")}
+	isTold := map[uint8]bool{services["svccod"]: has("paying"), services["svcfree"]: has("sending")}
 	for i, name := range serviceNames {
 		bit := uint8(1) << i
 		inBase := b.services&bit != 0
@@ -50,6 +50,8 @@ func serviceDifference(b, p *profile, template float64) string {
 		switch {
 		case inText && !inBase:
 			return name + " was added"
+		case inBase && !inText && p.denied&bit != 0:
+			return name + " is excluded"
 		case inBase && !inText && isLost:
 			return name + " is not asked for"
 		}
@@ -81,6 +83,47 @@ func classDifference(b, p *profile, template float64) string {
 		}
 	}
 	return ""
+}
+
+// addedValue describes a value of a class, such as a country of origin, by which the text p narrows what the request b
+// asks for: b has no value of the class. A person such as "my son" narrows nothing, nor does what p has only in
+// sentences without a word of b. It returns "" if there is none.
+func addedValue(b, p *profile, _ float64) string {
+	l := loadLexicon()
+	for i, w := range p.words {
+		isSimilar := func(o *word) bool { return o != nil && areSimilar(o, w) }
+		if w == nil || slices.ContainsFunc(b.words, isSimilar) || l.roles["owner"][p.textAt(i-1)] || p.isExcluded(i) {
+			continue
+		}
+		for _, v := range l.classesOf(w.text) {
+			name := l.names[v.class]
+			isOfClass := func(o classValue) bool { return o.class == v.class }
+			isPart := func(o *word) bool { return o != nil && l.endsInValue(o.text, v) }
+			isKnown := slices.ContainsFunc(b.values, isOfClass) || slices.ContainsFunc(b.words, isPart)
+			isOfThing := p.isProperty(i, v) && (name != "origin" || p.isOriginAt(i))
+			if l.roles["narrowing"][name] && !isKnown && isOfThing && !p.isTold(b, w) {
+				return name + " was added"
+			}
+		}
+	}
+	return ""
+}
+
+// isOriginAt reports whether the country at i says where a thing is from, as in "Japanese knives", "from Japan" and "made in
+// Japan", but not in "translate into Japanese".
+func (p *profile) isOriginAt(i int) bool {
+	isNamed := i+1 < len(p.words) && p.words[i+1] != nil && p.words[i+1].content && p.tokens[i+1].isNextWord()
+	return isNamed || p.tokens[i].before == boundSign || p.textAt(i-1) == "in" && loadLexicon().roles["link"][p.textAt(i-2)]
+}
+
+// endsInValue reports whether a word ends in a word for the value, as "plywood" does in one for wood.
+func (l *lexicon) endsInValue(w string, v classValue) bool {
+	for i := range w {
+		if slices.Contains(l.classesOf(w[i:]), v) {
+			return true
+		}
+	}
+	return false
 }
 
 // losesValue reports whether o has some value of the class less often than p.

@@ -24,16 +24,17 @@ func (x *Index) CheckLeaveOneOut(request int, related func(position int) bool) F
 		if related(x.entry[b]) {
 			continue
 		}
-		if c := x.compare(b, p, best.score, s); c.isBetterThan(best) {
+		c := x.compare(b, p, min(best.score, sameLogOdds), s)
+		if c.isBetterThan(best) {
 			best = c
 			f.Request = x.entry[b]
 		}
+		f.Same = f.Same || c.score >= sameLogOdds && x.asksSame(c) && replacedWish(x.bases[c.base].profile, c.part) == ""
 	}
 	if f.Request < 0 {
 		return f
 	}
 	f.Score = stats.Logistic(best.score)
-	f.Same = x.asksSame(best) && replacedWish(x.bases[best.base].profile, best.part) == ""
 	return f
 }
 

@@ -3,6 +3,7 @@ package lexical
 import (
 	"embed"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -114,7 +115,7 @@ var loadLexicon = sync.OnceValue(func() *lexicon {
 	})
 	eachEntry("attributes", func(fields []string) {
 		for _, w := range fields {
-			addForms(l.attributes, w)
+			addAll(l.attributes, []string{w, w + "s"})
 		}
 	})
 	eachEntry("ranges", func(fields []string) {
@@ -223,7 +224,18 @@ func (l *lexicon) addClass(fields []string) {
 	}
 }
 
+// addPhrase adds a phrase and its replacement. A word in braces stands for each word of a role.
 func (l *lexicon) addPhrase(fields []string) {
+	for i, w := range fields {
+		role, isRole := strings.CutPrefix(w, "{")
+		if !isRole {
+			continue
+		}
+		for _, member := range slices.Sorted(maps.Keys(l.roles[strings.TrimSuffix(role, "}")])) {
+			l.addPhrase(slices.Concat(fields[:i], []string{member}, fields[i+1:]))
+		}
+		return
+	}
 	text, replacement, _ := strings.Cut(strings.Join(fields, " "), " > ")
 	p := phrase{
 		words:       strings.Fields(text),

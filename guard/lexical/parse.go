@@ -141,7 +141,8 @@ func (l *lexicon) replacePhrases(tokens []token) []token {
 	for i := 0; i < len(tokens); {
 		p, n := l.longestPhrase(tokens[i:])
 		hasNumber := i > 0 && l.isAmount(&tokens[i-1])
-		if n == 0 || p.isBoundAfter() && !hasNumber {
+		isOther := n > 0 && (!hasNumber && p.isBoundAfter() || l.isOfNext(p, tokens, i+n))
+		if n == 0 || isOther {
 			if out != nil {
 				out = append(out, tokens[i])
 			}
@@ -166,6 +167,13 @@ func (l *lexicon) replacePhrases(tokens []token) []token {
 
 // isBoundAfter reports whether the phrase says how the number before it is meant, as "tops" does.
 func (p phrase) isBoundAfter() bool { return strings.HasSuffix(p.replacement[0], afterSuffix) }
+
+// isOfNext reports whether the last word of the phrase, which says for whom a thing is, belongs to the content word at i:
+// "a shirt for men and women's sandals" are two things.
+func (l *lexicon) isOfNext(p phrase, tokens []token, i int) bool {
+	isFollowed := i < len(tokens) && tokens[i].isNextWord() && !tokens[i].isNumber() && !l.isStop(tokens[i].text, stem(tokens[i].text))
+	return isFollowed && p.replacement[0] == "unisex"
+}
 
 // isAmount reports whether a token is a number, part of one in words, or a unit or currency after one.
 func (l *lexicon) isAmount(t *token) bool {

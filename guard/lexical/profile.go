@@ -17,8 +17,10 @@ type profile struct {
 	numbers  []number
 	weights  []float64 // of numbers, cached by Index.numberWeights
 	services uint8
-	values   []classValue
-	bigrams  []uint64 // hashes of adjacent words, cached by wordPairs
+	// denied is the bit set of the delivery terms that the text excludes, as "paid shipping" excludes free shipping.
+	denied  uint8
+	values  []classValue
+	bigrams []uint64 // hashes of adjacent words, cached by wordPairs
 	// distinct holds each content word once, by stem.
 	distinct []*word
 	// names holds the content words that are names. It is set for protected requests only.
@@ -61,6 +63,9 @@ func isClose(a, b float64) bool {
 
 // services maps the words that stand for delivery terms in a parsed text to the bit of each term.
 var services = map[string]uint8{"svccod": 1, "svcfree": 2, "svcmall": 4, "svcflash": 8}
+
+// exclusions maps the words that exclude a delivery term, such as paid shipping, to the bit of the term.
+var exclusions = map[string]uint8{"svcprepaid": 1, "svcpaid": 2}
 
 var serviceNames = []string{"cash on delivery", "free shipping", "LazMall", "LazFlash"}
 
@@ -105,9 +110,7 @@ func (p *profile) collect() {
 			continue
 		}
 		w := p.words[i]
-		if w.services != 0 && !p.isNegated(i) {
-			p.services |= w.services
-		}
+		p.addService(i)
 		p.counts |= w.counts
 		for _, v := range w.classes {
 			if !slices.Contains(p.values, v) && p.isProperty(i, v) && !p.isNegated(i) {
@@ -123,16 +126,48 @@ func (p *profile) collect() {
 	}
 }
 
+// addService adds the delivery term for which the word at i stands to those that the text asks for or
+// excludes.
+func (p *profile) addService(i int) {
+	w := p.words[i]
+	asked := w.services
+	excluded := exclusions[w.text]
+	if asked|excluded != 0 && p.isNegated(i) {
+		asked, excluded = excluded, asked
+	}
+	p.services |= asked
+	p.denied |= excluded
+}
+
 // isProperty reports whether the word at i, which may stand for the value v of a class, says so of a thing: a stop
 // word such as "right" or "back" does only in front of a content word, as in "right mirror". Words of a class that is named
 // like a role always do.
 func (p *profile) isProperty(i int, v classValue) bool {
 	l := loadLexicon()
-	if !l.stop[p.words[i].text] || l.roles[l.names[v.class]] != nil {
+	switch {
+	case p.words[i].text == "fewproducts":
+		return p.isOfRebate(i)
+	case !l.stop[p.words[i].text] || l.roles[l.names[v.class]] != nil:
 		return true
 	}
 	next := i + 1
 	return next < len(p.words) && p.words[next] != nil && p.words[next].content && p.tokens[next].isInPhrase()
+}
+
+// isOfRebate reports whether a word such as "discount" is in the sentence of the word at i: elsewhere "some items" are those
+// that are asked for.
+func (p *profile) isOfRebate(i int) bool {
+	words := loadLexicon().roles["rebate"]
+	start := i
+	for start > 0 && !p.tokens[start].startsSentence() {
+		start--
+	}
+	for j := start; j < len(p.tokens) && (j == start || !p.tokens[j].startsSentence()); j++ {
+		if words[p.tokens[j].text] {
+			return true
+		}
+	}
+	return false
 }
 
 func hasHash(words []*word, hash uint64) bool {
@@ -144,9 +179,9 @@ func hasHash(words []*word, hash uint64) bool {
 	return false
 }
 
-// isNegated reports whether the word at i is negated: by a word such as "not" or "without" before
-// it, or by "free". Between the two may be stop words, but none after which the negation means
-// something else, as in "not to", "not only" and "no other than".
+// isNegated reports whether the word at i is negated or excluded: by a word such as "not", "without" or
+// "except" before it, or by "free" after it. Between the two may be stop words, but none after which the
+// negation means something else, as in "not to" and "not only".
 func (p *profile) isNegated(i int) bool {
 	roles := loadLexicon().roles
 	if next := i + 1; next < len(p.tokens) && p.tokens[next].text == "free" && p.tokens[next].isNextWord() {
@@ -166,6 +201,8 @@ func (p *profile) isNegated(i int) bool {
 		switch {
 		case isNegated && (w == "and" || w == "or"): // "needn't and shouldn't be" is negated once
 			return true
+		case !isNegated && next.isInPhrase() && p.isExclusion(j):
+			return !p.isRefused(j) // "nothing but black" asks for black
 		case isFree, roles["negation"][w] && next.isInPhrase():
 			isNegated = !isNegated // "not without"
 		case !next.isInPhrase(), !loadLexicon().stop[w], roles["exception"][w]:
@@ -173,6 +210,57 @@ func (p *profile) isNegated(i int) bool {
 		}
 	}
 	return isNegated
+}
+
+// isExcluded reports whether the word at i, or one before it in its noun phrase, is negated: "rather than cold hospital
+// white".
+func (p *profile) isExcluded(i int) bool {
+	for ; i >= 0 && p.words[i] != nil && p.words[i].content; i-- {
+		if p.isNegated(i) {
+			return true
+		}
+		if !p.tokens[i].isInPhrase() {
+			break
+		}
+	}
+	return false
+}
+
+// isExclusion reports whether the word at i excludes what follows it from all that is said before: "except",
+// "other than", and "but" after a word such as "any".
+func (p *profile) isExclusion(i int) bool {
+	roles := loadLexicon().roles
+	switch w := p.tokens[i].text; {
+	case roles["excluding"][w]:
+		return true
+	case w == "than":
+		return i > 0 && p.tokens[i-1].text == "other"
+	case w == "but":
+		for j := i - 1; j >= 0 && j >= i-cueReach && p.tokens[j+1].isInPhrase(); j-- {
+			if roles["every"][p.tokens[j].text] || roles["negation"][p.tokens[j].text] {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// isRefused reports whether a negation applies to the exclusion at i, so that it asks for what it names: "nothing
+// but black", "it can't be anything except black".
+func (p *profile) isRefused(i int) bool {
+	roles := loadLexicon().roles
+	isEvery := false
+	for j := i - 1; j >= 0 && j >= i-cueReach && !p.tokens[j+1].startsSentence(); j-- {
+		switch w := p.tokens[j].text; {
+		case roles["negation"][w]:
+			return true
+		case isEvery && !loadLexicon().stop[w]:
+			return false
+		case roles["every"][w]:
+			isEvery = true
+		}
+	}
+	return false
 }
 
 // isAlternative reports whether "or" is between the word at i and a content word.
@@ -192,6 +280,8 @@ func (p *profile) isDenied(i int) bool {
 			hasNegation = true
 		case roles["granted"][w]:
 			return hasNegation
+		case roles["barred"][w]:
+			return !hasNegation
 		case !loadLexicon().stop[w]:
 			return false
 		}

@@ -1,6 +1,7 @@
 package lexical
 
 import (
+	"cmp"
 	"math"
 	"math/bits"
 	"slices"
@@ -283,23 +284,28 @@ func (c comparison) isBetterThan(o comparison) bool {
 }
 
 // search compares a text with the requests of the index, except those for which skip is not nil and
-// reports true. It returns the comparison with the highest score, and the profile (parsed form) of the full text. ok is false if the text has too little in
-// common with every request to be compared.
-func (x *Index) search(text string, skip func(request int) bool, s *scratch) (best comparison, full *profile, ok bool) {
+// reports true. It returns the comparison with the highest score first, then all others with a score of at least
+// sameLogOdds in the order of their scores, and the profile (parsed form) of the full text. It returns no comparison
+// if the text has too little in common with every request to be compared.
+func (x *Index) search(text string, skip func(request int) bool, s *scratch) (near []comparison, full *profile) {
 	full = x.read(text, s)
-	best.score = math.Inf(-1)
+	best := comparison{score: math.Inf(-1)}
 	for _, p := range x.chunks(full) {
 		for _, b := range x.candidates(p, s) {
 			if skip != nil && skip(x.entry[b]) {
 				continue
 			}
-			if c := x.compare(b, p, best.score, s); c.isBetterThan(best) {
+			c := x.compare(b, p, min(best.score, sameLogOdds), s)
+			if c.isBetterThan(best) {
 				best = c
-				ok = true
+				near = append(near, c)
+			} else if c.score >= sameLogOdds {
+				near = append(near, c)
 			}
 		}
 	}
-	return best, full, ok
+	slices.SortStableFunc(near, func(a, b comparison) int { return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.base, b.base)) })
+	return near, full
 }
 
 // minChunk is the minimum number of tokens of a part, if a long text is split. In shorter parts the

@@ -3,6 +3,8 @@ package lexical
 import (
 	"fmt"
 	"slices"
+
+	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
 // counted is a number with the word beside it, which says what the number counts or measures: "size 8",
@@ -81,50 +83,96 @@ func slotDifference(b, p *profile, _ float64) string {
 	return ""
 }
 
-// letterDifference describes a letter that the text p replaced after the same word: "model c" became "model d".
-// It returns "" if there is none.
+// letterDifference describes a letter that the text p replaced after the same word, or added after a word such
+// as "model": "type c" became "type d". It returns "" if there is none.
 func letterDifference(b, p *profile) string {
-	letters := func(o *profile) (out []int) {
-		for i := 1; i < len(o.words); i++ {
-			if o.words[i] != nil && isLetter(o.words[i]) && o.words[i-1] != nil && o.tokens[i].isBeside() {
-				out = append(out, i)
+	old := b.letters()
+	for _, o := range p.letters() {
+		if slices.ContainsFunc(old, func(s lettered) bool { return s.letter == o.letter }) {
+			continue
+		}
+		for _, s := range old {
+			isLost := !slices.ContainsFunc(p.letters(), func(o lettered) bool { return o.letter == s.letter })
+			if s.label == o.label && isLost {
+				return fmt.Sprintf("%s %s became %s", s.label, s.letter, o.letter)
 			}
 		}
-		return out
-	}
-	for _, i := range letters(b) {
-		for _, j := range letters(p) {
-			isSameWord := b.words[i-1].hash == p.words[j-1].hash
-			if isSameWord && !p.hasWord(b.words[i]) && !b.hasWord(p.words[j]) {
-				return fmt.Sprintf("%s %s became %s", b.words[i-1].text, b.words[i].text, p.words[j].text)
-			}
+		if loadLexicon().roles["label"][o.label] && !slices.ContainsFunc(b.tokens, func(t token) bool { return t.text == o.letter }) {
+			return fmt.Sprintf("%s %s was added", o.label, o.letter)
 		}
 	}
 	return ""
 }
 
+// lettered is a letter of a text and the word beside it: "c" of "type c", "l" of "l-shaped".
+type lettered struct{ label, letter string }
+
+// letters returns the letters of the text that stand after a word. A phrase such as "type c" is one word of it.
+func (p *profile) letters() (out []lettered) {
+	for i, w := range p.words {
+		switch {
+		case w == nil:
+		case w.text == "typec":
+			out = append(out, lettered{"type", "c"})
+		case !isLetter(w):
+		case i > 0 && p.words[i-1] != nil && p.tokens[i].isBeside():
+			out = append(out, lettered{p.words[i-1].stem, w.text})
+		case i+1 < len(p.words) && p.words[i+1] != nil && p.tokens[i+1].before == '-':
+			out = append(out, lettered{p.words[i+1].stem, w.text})
+		}
+	}
+	return out
+}
+
 // quantityDifference describes how many the text p asks for if the request b does not have this
 // number: "a bottle" became "two bottles". It returns "" if there is no such number.
 func quantityDifference(b, p *profile, _ float64) string {
-	measures := loadLexicon().roles["container"]
 	for i := range p.tokens {
 		if p.isPairAt(i) && !b.hasPair() {
 			return "quantity 2 was added"
 		}
 		value, ok := p.amountAt(i)
-		if !ok || value < 2 || b.hasAmount(value) {
+		isPair := value == 2 && b.namesPair()
+		if !ok || value < 2 || isPair || p.countAmount(value) <= b.countAmount(value) {
 			continue
 		}
-		if p.words[i] != nil && p.isCountOfOne(b, i) {
-			return fmt.Sprintf("quantity %v was added", value)
-		}
-		isBefore := i+1 < len(p.tokens) && measures[p.tokens[i+1].text] && p.tokens[i+1].isNextWord() && !p.isSum(i+2)
-		isAfter := i > 1 && p.tokens[i-1].text == "of" && measures[p.tokens[i-2].text]
-		if isBefore || isAfter {
+		isOfNamed := p.isCountOfNamed(i) && b.countAsked() < 2
+		isNew := !b.hasAmount(value) && (isOfNamed || p.isCountOfPacks(i))
+		if isNew || p.isCountOfOne(b, i) {
 			return fmt.Sprintf("quantity %v was added", value)
 		}
 	}
 	return ""
+}
+
+// isCountOfPacks reports whether the number at i counts packs: "two more bottles", "packs of twelve".
+func (p *profile) isCountOfPacks(i int) bool {
+	roles := loadLexicon().roles
+	next := i + 1
+	if p.textAt(next) == "more" {
+		next++
+	}
+	isBefore := roles["container"][p.textAt(next)] && p.tokens[next].isNextWord() && !p.isSum(next+1)
+	return isBefore || p.textAt(i-1) == "of" && roles["container"][p.textAt(i-2)]
+}
+
+// isCountOfNamed reports whether the number at i counts things that were named before: "four of them".
+func (p *profile) isCountOfNamed(i int) bool {
+	isLast := i+3 >= len(p.tokens) || !p.tokens[i+3].isNextWord()
+	return p.textAt(i+1) == "of" && loadLexicon().roles["known"][p.textAt(i+2)] && isLast
+}
+
+// textAt returns the text of the token at i, "" if there is none.
+func (p *profile) textAt(i int) string {
+	if i < 0 || i >= len(p.tokens) {
+		return ""
+	}
+	return p.tokens[i].text
+}
+
+// countAsked returns how many things the text asks for.
+func (p *profile) countAsked() int {
+	return slicesx.CountFunc(p.items(), func(i *item) bool { return i.isAsked })
 }
 
 // codeDifference describes the code of a model, letters with digits, of which the request b has neither: "DS18".
@@ -141,12 +189,15 @@ func codeDifference(b, p *profile, _ float64) string {
 	return ""
 }
 
-// isCountOfOne reports whether the word at i counts a thing of which the request b asks for one: "two desk
-// fans" for "a desk fan".
+// isCountOfOne reports whether the number at i counts a thing that the request b names once, and not as one of
+// several: "two desk fans" for "a desk fan".
 func (p *profile) isCountOfOne(b *profile, i int) bool {
 	thing := p.nounAfter(i)
+	if slices.ContainsFunc(b.tokens, func(t token) bool { return loadLexicon().roles["next"][t.text] }) {
+		return false
+	}
 	return thing != nil && isPlural(thing.text) && b.countOf(thing) == 1 && slices.ContainsFunc(b.items(), func(o item) bool {
-		return o.isAsked && o.isOne && areSimilar(o.noun(), thing) && !isPlural(o.noun().text)
+		return o.isAsked && areSimilar(o.noun(), thing)
 	})
 }
 
@@ -158,9 +209,9 @@ func (p *profile) nounAfter(i int) (noun *word) {
 	return noun
 }
 
-// isPairAt reports whether the text has "a pair of" at i for two things, and not for one such as gloves.
+// isPairAt reports whether the text has "pair of" at i for two things, and not for one such as gloves.
 func (p *profile) isPairAt(i int) bool {
-	if i == 0 || i+2 >= len(p.tokens) || p.tokens[i].text != "pair" || p.tokens[i-1].text != "a" || p.tokens[i+1].text != "of" {
+	if i+2 >= len(p.tokens) || p.tokens[i].text != "pair" || p.tokens[i+1].text != "of" {
 		return false
 	}
 	paired := loadLexicon().roles["paired"]
@@ -174,9 +225,23 @@ func (p *profile) isPairAt(i int) bool {
 
 // hasPair reports whether the text asks for two of something.
 func (p *profile) hasPair() bool {
-	return p.hasAmount(2) || slices.ContainsFunc(p.tokens, func(t token) bool {
-		return t.text == "pair" || t.text == "pairs" || t.text == "both" || t.text == "couple"
-	})
+	return p.hasAmount(2) || p.namesPair() || slices.ContainsFunc(p.tokens, func(t token) bool { return t.text == "both" })
+}
+
+// namesPair reports whether the text has a word for two things of one kind.
+func (p *profile) namesPair() bool {
+	return slices.ContainsFunc(p.tokens, func(t token) bool { return t.text == "pair" || t.text == "pairs" || t.text == "couple" })
+}
+
+// countAmount returns how often the text has the number v, in digits or in a word.
+func (p *profile) countAmount(v float64) int {
+	n := 0
+	for i := range p.tokens {
+		if value, ok := p.amountAt(i); ok && isClose(value, v) {
+			n++
+		}
+	}
+	return n
 }
 
 // isSum reports whether the words from i on say that a number counts everything: "four pieces in all".

@@ -69,15 +69,21 @@ func (v *vocabulary) correction(w string) string {
 
 // mayMean reports whether the word w of the text p may have the same meaning as a word of the other text
 // (see areSimilar). The text, and not the request, may also have the start of a word: "desk" for "desktop".
+// "Unpadded" and "padded" are one word here, since negationDifference compares which of them is asked for.
 func (p *profile) mayMean(w, other *word) bool {
+	if denies(w, other) || denies(other, w) {
+		return true
+	}
 	if p.lexicon != nil {
 		return areSimilar(w, other) || isStartOf(other.text, w.text)
 	}
 	return areSimilar(w, other) || isStartOf(w.text, other.text)
 }
 
+// isStartOf reports whether long is start with an ending, or start is short for long, as "desk" for "desktop". "Book" is not short for "bookshelf".
 func isStartOf(start, long string) bool {
-	return len(start) >= minPrefix && strings.HasPrefix(long, start)
+	end, isStart := strings.CutPrefix(long, start)
+	return isStart && len(start) >= minPrefix && (isEnding(start, end) || !loadLexicon().roles["compound"][strings.TrimSuffix(end, "s")])
 }
 
 // areSimilar reports whether two words may have the same meaning: they have the same stem or the same

@@ -262,13 +262,10 @@ func (s wordState) isNegated() bool { return s.negated > 0 }
 func (s wordState) isMixed() bool { return s.negated > 0 && s.negated < s.total }
 
 // negations returns for each stem of the text that says what is asked for how often it is negated, in
-// the order of the text.
+// the order of the text. "Unscented" negates "scented".
 func (p *profile) negations() (states []wordState) {
 	indices := map[uint64]int{}
-	for i, w := range p.words {
-		if w == nil || !w.content && w.services == 0 {
-			continue
-		}
+	add := func(w *word, isNegated bool) {
 		at, ok := indices[w.hash]
 		if !ok {
 			at = len(states)
@@ -276,12 +273,49 @@ func (p *profile) negations() (states []wordState) {
 			states = append(states, wordState{word: w})
 		}
 		states[at].total++
-		if p.isNegated(i) {
+		if isNegated {
 			states[at].negated++
+		}
+	}
+	for i, w := range p.words {
+		if w == nil || !w.content && w.services == 0 {
+			continue
+		}
+		isNegated := p.isNegated(i)
+		add(w, isNegated)
+		if o := w.deniedPart(); o != nil {
+			add(o, !isNegated)
 		}
 	}
 	return states
 }
 
-// isSameWord reports whether two words have the same stem or are synonyms.
-func isSameWord(a, b *word) bool { return a.stem == b.stem || shareElement(a.synonyms, b.synonyms) }
+// deniedPart returns the word that a prefix or an ending of w denies: "scented" of "unscented", "strap" of
+// "strapless". It returns nil if there is none.
+func (w *word) deniedPart() *word {
+	start := w.text
+	for _, ending := range []string{"less", "free"} {
+		start = strings.TrimSuffix(start, ending)
+	}
+	for _, prefix := range []string{"un", "non"} {
+		start = strings.TrimPrefix(start, prefix)
+	}
+	if start == w.text || len(start) < minStem || len(w.classes) > 0 { // "cordless" is a value itself
+		return nil
+	}
+	part := &word{text: start, stem: stem(start)}
+	part.hash = hashStem(part.stem)
+	part.synonyms = loadLexicon().synonyms[part.stem]
+	return part
+}
+
+// denies reports whether a prefix or an ending of a denies b, as "unscented" does "scented".
+func denies(a, b *word) bool {
+	part := a.deniedPart()
+	return part != nil && part.hash == b.hash
+}
+
+// isSameWord reports whether two words are forms of one word, are synonyms or name one value, such as a colour.
+func isSameWord(a, b *word) bool {
+	return a.stem == b.stem || shareElement(a.synonyms, b.synonyms) || shareElement(a.classes, b.classes) || areForms(a.text, b.text)
+}
