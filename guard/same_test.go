@@ -214,6 +214,8 @@ func TestSameReadsWhatIsAdded(t *testing.T) {
 	for text, isSame := range map[string]bool{
 		"Matcha powder from Japan, green tea, 100 g, over 200 pesos.":                              false,
 		"Translate into Japanese: \"Matcha green tea powder, 100 g, over 200 pesos.\" Explain it.": true,
+		"Japanese-made matcha powder, green tea, 100 g, over 200 pesos.":                           false,
+		"An insulated tent for a group of 6, waterproof, above 2500 pesos.":                        false,
 		"Matcha green tea powder, 100 g, over 200 pesos, 4 of them.":                               false,
 		"I need ten valve cores for vehicles at 23 to 29 pesos.":                                   false,
 		"A brass valve core for vehicles, 23 to 29 pesos.":                                         false,

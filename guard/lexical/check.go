@@ -87,7 +87,7 @@ func (x *Index) judge(c comparison, full *profile, drop float64, s *scratch) Fin
 	}
 	isNear := difference == "" && f.Score >= sameScore && x.covers(c, c.sameCover()) && !x.isScattered(c, s)
 	if isNear {
-		difference = replacedWish(base, c.part)
+		difference = wishDifference(base, c.part)
 	}
 	f.Drop = f.Drop || isNear
 	f.Same = isNear && difference == ""

@@ -22,7 +22,7 @@ const (
 func contradiction(b, p *profile, f features) string {
 	checks := [...]func(b, p *profile, template float64) string{
 		numberDifference, slotDifference, quantityDifference, codeDifference, serviceDifference, classDifference,
-		negationDifference, addedValue, itemDifference, itemValueDifference, wordDifference, nounDifference, replacedInCopy,
+		negationDifference, itemDifference, itemValueDifference, wordDifference, nounDifference, replacedInCopy,
 	}
 	for _, check := range checks {
 		if difference := check(b, p, f[template]); difference != "" {
@@ -85,10 +85,21 @@ func classDifference(b, p *profile, template float64) string {
 	return ""
 }
 
+// wishDifference describes what the text p, which contradicts no constraint of the request b, wishes otherwise than b: such a
+// text is dropped, but does not ask for the same. It returns "" if there is no difference.
+func wishDifference(b, p *profile) string {
+	for _, check := range [...]func(b, p *profile) string{replacedWish, addedValue, addedQuality} {
+		if difference := check(b, p); difference != "" {
+			return difference
+		}
+	}
+	return ""
+}
+
 // addedValue describes a value of a class, such as a country of origin, by which the text p narrows what the request b
 // asks for: b has no value of the class. A person such as "my son" narrows nothing, nor does what p has only in
 // sentences without a word of b. It returns "" if there is none.
-func addedValue(b, p *profile, _ float64) string {
+func addedValue(b, p *profile) string {
 	l := loadLexicon()
 	for i, w := range p.words {
 		isSimilar := func(o *word) bool { return o != nil && areSimilar(o, w) }
@@ -113,7 +124,8 @@ func addedValue(b, p *profile, _ float64) string {
 // Japan", but not in "translate into Japanese".
 func (p *profile) isOriginAt(i int) bool {
 	isNamed := i+1 < len(p.words) && p.words[i+1] != nil && p.words[i+1].content && p.tokens[i+1].isNextWord()
-	return isNamed || p.tokens[i].before == boundSign || p.textAt(i-1) == "in" && loadLexicon().roles["link"][p.textAt(i-2)]
+	isMade := i+1 < len(p.tokens) && p.tokens[i+1].before == '-' // "Japanese-made"
+	return isNamed || isMade || p.tokens[i].before == boundSign || p.textAt(i-1) == "in" && loadLexicon().roles["link"][p.textAt(i-2)]
 }
 
 // endsInValue reports whether a word ends in a word for the value, as "plywood" does in one for wood.

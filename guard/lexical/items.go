@@ -158,6 +158,22 @@ func itemDifference(b, p *profile, _ float64) string {
 	return ""
 }
 
+// addedQuality describes a quality, such as "waterproof", that the text p puts before the noun of an item of the request b
+// and that b does not have. It returns "" if there is none.
+func addedQuality(b, p *profile) string {
+	l := loadLexicon()
+	extra := p.wishesBeyond(b)
+	baseItems := b.items()
+	for _, o := range p.items() {
+		isNamesake := func(i item) bool { return areSimilar(i.noun(), o.noun()) }
+		isNew := func(w *word) bool { return l.roles["quality"][w.text] && slices.Contains(extra, w) }
+		if at := slices.IndexFunc(o.words[:o.nounAt()], isNew); at >= 0 && slices.ContainsFunc(baseItems, isNamesake) {
+			return fmt.Sprintf("%q was added", o.words[at].text)
+		}
+	}
+	return ""
+}
+
 // replacement returns the word that stands in the items of a text for the word of an item of the request with
 // the index missing: one of extra, directly before the noun or before the word that follows the missing one. It returns nil
 // if there is none.

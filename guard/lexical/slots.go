@@ -180,6 +180,10 @@ func (p *profile) countAsked() int {
 func codeDifference(b, p *profile, _ float64) string {
 	for i := range p.tokens {
 		t := &p.tokens[i]
+		next := p.textAt(i + 1)
+		if t.isNumber() && loadLexicon().roles["variant"][next] && p.tokens[i+1].isNextWord() && !slices.ContainsFunc(b.tokens, func(o token) bool { return o.text == next }) {
+			return fmt.Sprintf("model %v %s was added", t.written, next)
+		}
 		isCode := i > 0 && t.isNumber() && t.unit == 0 && t.before == 0 && p.words[i-1] != nil && isASCII(p.tokens[i-1].text)
 		if !isCode || loadLexicon().roles["slot"][p.tokens[i-1].text] || b.hasAmount(t.value) || b.hasWord(p.words[i-1]) {
 			continue
