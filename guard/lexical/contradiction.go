@@ -50,7 +50,7 @@ func serviceDifference(b, p *profile, template float64) string {
 		switch {
 		case inText && !inBase:
 			return name + " was added"
-		case inBase && !inText && p.denied&bit != 0:
+		case inBase && p.denied&^b.denied&bit != 0:
 			return name + " is excluded"
 		case inBase && !inText && isLost:
 			return name + " is not asked for"
