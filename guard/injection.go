@@ -108,28 +108,34 @@ func (g *Guard) Injection(seed uint64) InjectionReport {
 }
 
 func (g *Guard) inject(seed uint64, kinds []plant) InjectionReport {
-	r := InjectionReport{Seed: seed}
+	r := InjectionReport{Seed: seed, Kinds: make([]InjectionRecall, len(kinds))}
 	sample := g.sample(seed, maxPlanted)
-	for _, p := range kinds {
-		k := InjectionRecall{Kind: p.kind, Floor: p.floor}
-		for _, i := range sample {
-			e := &g.bank[i]
-			if p.rewords && e.Literal {
-				continue
-			}
-			if text := p.change(e.Text); text != e.Text || p.kind == verbatim {
-				k.count(e.ID, g.Check(p.candidate(text)).Drop)
-			}
-		}
-		if k.Planted > 0 {
-			k.Recall = float64(k.Found) / float64(k.Planted)
-			interval := stats.Wilson(k.Found, k.Planted)
-			k.Low = interval.Low
-			k.High = interval.High
-		}
-		r.Kinds = append(r.Kinds, k)
+	var running sync.WaitGroup
+	for i, p := range kinds {
+		running.Go(func() { r.Kinds[i] = g.injectKind(&p, sample) })
 	}
+	running.Wait()
 	return r
+}
+
+func (g *Guard) injectKind(p *plant, sample []int) InjectionRecall {
+	k := InjectionRecall{Kind: p.kind, Floor: p.floor}
+	for _, i := range sample {
+		e := &g.bank[i]
+		if p.rewords && e.Literal {
+			continue
+		}
+		if text := p.change(e.Text); text != e.Text || p.kind == verbatim {
+			k.count(e.ID, g.Check(p.candidate(text)).Drop)
+		}
+	}
+	if k.Planted > 0 {
+		k.Recall = float64(k.Found) / float64(k.Planted)
+		interval := stats.Wilson(k.Found, k.Planted)
+		k.Low = interval.Low
+		k.High = interval.High
+	}
+	return k
 }
 
 func (k *InjectionRecall) count(id string, detected bool) {
