@@ -24,6 +24,7 @@ func TestHugeTextTakesLinearTime(t *testing.T) {
 		"one word": strings.Repeat("a", size), "apostrophes": strings.Repeat("a'b", size/3), "one number": strings.Repeat("1", size),
 		"numbers": numbers.String(), "number words": strings.Repeat("zero ", size/5), "Chinese numbers": strings.Repeat("一", size/3),
 		"scales": strings.Repeat("hundred ", size/8), "sides": strings.Repeat("1*", size/2) + "1 cm",
+		"letters": strings.Repeat("a ", size/2), "spelled": strings.Repeat("r e d ", size/6), "Thai": strings.Repeat("ก", size/3),
 	} {
 		f := g.Check(Candidate{Text: text + " kettle of copper with 2 liters"})
 		if math.IsNaN(f.Score) || !utf8.ValidString(f.Evidence) {

@@ -250,8 +250,8 @@ func TestEveryWordOfALexiconIsRead(t *testing.T) {
 func TestAWordThatIsNeverReadIsRefused(t *testing.T) {
 	t.Parallel()
 	for w, isRead := range map[string]bool{
-		"kč": true, "café": true, "咖啡馆": true, "рублей": true, "zl": true, "रुपये": true, "ユーロ": true, "straße": true,
-		"zł": false, "łódź": false, "申し込み": false, "euroв": false, strings.Repeat("a", 65): false,
+		"kč": true, "café": true, "咖啡馆": true, "рублей": true, "zl": true, "रुपये": true, "ユーロ": true, "straße": true, "申し込み": true,
+		"zł": false, "łódź": false, "euroв": false, strings.Repeat("a", 65): false,
 	} {
 		d, err := domain.Parse([]byte(strings.Replace(harbour, "words: [crowns]", "words: ["+w+"]", 1)))
 		if err != nil {

@@ -18,6 +18,8 @@ import (
 type textIndex struct {
 	exact      map[string]int
 	normalised map[string]int
+	// joined has the requests without any space.
+	joined map[string]int
 	// clauses has the clauses of each request in alphabetical order.
 	clauses map[string]int
 	// sums has the letterSum of each normalised request.
@@ -30,6 +32,7 @@ func newTextIndex(bank []Entry) *textIndex {
 	t := &textIndex{
 		exact:      map[string]int{},
 		normalised: map[string]int{},
+		joined:     map[string]int{},
 		clauses:    map[string]int{},
 		sums:       map[uint64]bool{},
 	}
@@ -37,6 +40,7 @@ func newTextIndex(bank []Entry) *textIndex {
 		if key := normalised(disguise.Plain(e.Text)); key != "" {
 			setIfAbsent(t.exact, e.Text, i)
 			setIfAbsent(t.normalised, withoutSpaces(key), i)
+			setIfAbsent(t.joined, strings.ReplaceAll(key, " ", ""), i)
 			clauses := sortedClauses(disguise.Plain(e.Text))
 			if clauses != "" {
 				setIfAbsent(t.clauses, clauses, i)
@@ -51,8 +55,37 @@ func newTextIndex(bank []Entry) *textIndex {
 	return t
 }
 
-// withoutSpaces returns a text without spaces: a program that reads a picture puts some into words.
-func withoutSpaces(text string) string { return strings.ReplaceAll(text, " ", "") }
+// minBroken is the minimum number of spaces that a text has more than a request, for those between
+// its digits to be mistakes too.
+const minBroken = 3
+
+// withoutSpaces returns the request that is equal to a normalised text but for spaces, since a program
+// that reads a picture puts some into words and numbers: "br ake sh oe of 200 7". In a text with fewer
+// than minBroken of these, spaces between digits count: "2 50 ml" is not "250 ml", nor "1/2" "12".
+func (t *textIndex) withoutSpaces(text string, bank []Entry) (request int, ok bool) {
+	if request, ok = t.normalised[withoutSpaces(text)]; ok {
+		return request, true
+	}
+	request, ok = t.joined[strings.ReplaceAll(text, " ", "")]
+	if !ok {
+		return 0, false
+	}
+	written := normalised(disguise.Plain(bank[request].Text))
+	return request, strings.Count(text, " ") >= strings.Count(written, " ")+minBroken
+}
+
+// withoutSpaces returns a normalised text without spaces but those between two digits.
+func withoutSpaces(text string) string {
+	var b strings.Builder
+	b.Grow(len(text))
+	for i := range len(text) {
+		isBetweenDigits := i > 0 && i+1 < len(text) && isDigit(text[i-1]) && isDigit(text[i+1])
+		if text[i] != ' ' || isBetweenDigits {
+			b.WriteByte(text[i])
+		}
+	}
+	return b.String()
+}
 
 func setIfAbsent(m map[string]int, key string, i int) {
 	if _, ok := m[key]; !ok {
@@ -75,7 +108,7 @@ func (t *textIndex) check(text string, bank []Entry) Finding {
 	if sum, isPlain := letterSum(text); isPlain && !t.sums[sum] {
 		return Finding{}
 	}
-	if i, ok := t.normalised[withoutSpaces(normalised(text))]; ok {
+	if i, ok := t.withoutSpaces(normalised(text), bank); ok {
 		return textFinding(bank[i], TierNormalised, "the request is equal but for case, white space and punctuation")
 	}
 	if clauses := sortedClauses(text); clauses != "" {

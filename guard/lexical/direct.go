@@ -98,7 +98,7 @@ func findNegation(tokens []token, i, lastNumber int) int {
 	or := strings.HasSuffix(tokens[i].text, eitherSuffix)
 	for j := i - 1; j >= 0 && j >= i-cueReach; j-- {
 		next := &tokens[j+1]
-		if next.startsSentence() || next.before == ',' {
+		if next.startsSentence() || next.before == ',' || next.before == boundSign {
 			break
 		}
 		w := tokens[j].text

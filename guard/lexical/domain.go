@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"unicode/utf8"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/domain"
@@ -29,6 +28,7 @@ func (l *lexicon) with(words *arena.Lexicon) *lexicon {
 	out.base = map[string]bool{}
 	out.prefixes = map[string]string{}
 	out.own = map[string]bool{}
+	out.longest = maps.Clone(l.longest)
 	out.addCurrencies(words.Currencies)
 	for _, name := range slicesx.SortedKeys(words.Units) {
 		u := words.Units[name]
@@ -50,14 +50,14 @@ func (l *lexicon) addOwn(name string, words []string) []string {
 	}
 	for _, w := range folded {
 		l.own[w] = true
-		l.longest = max(l.longest, utf8.RuneCountInString(w))
+		l.addLongest(w)
 	}
 	return folded
 }
 
 // IsWord reports whether texts are read so that w is one word of them, as a word of a domain must be.
 func IsWord(w string) bool {
-	l := &lexicon{own: map[string]bool{}}
+	l := &lexicon{own: map[string]bool{}, longest: map[rune]int{}}
 	w = l.addOwn(w, nil)[0]
 	tokens := l.scan(w, nil)
 	return len(tokens) == 1 && tokens[0].text == w
@@ -94,6 +94,7 @@ func (l *lexicon) addCurrencies(currencies map[string]arena.Currency) {
 // of the base currency.
 func (l *lexicon) addCurrency(words []string, rate float64) {
 	for _, w := range words {
+		l.addLongest(w)
 		delete(l.base, w)
 		delete(l.units, w)
 		switch rate {

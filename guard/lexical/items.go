@@ -261,7 +261,7 @@ func (p *profile) knownShare() float64 {
 			continue
 		}
 		total++
-		if w.known {
+		if w.known || w.isForeign {
 			known++
 		}
 	}

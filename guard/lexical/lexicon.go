@@ -32,7 +32,7 @@ type lexicon struct {
 	related    map[string][]int32         // from stems to groups of related words
 	groups     int32                      // number of groups of both kinds
 	foreign    map[string][]string        // from foreign words to English ones
-	longest    int                        // number of runes of the longest foreign word without spaces
+	longest    map[rune]int               // number of runes of the longest word that starts with a letter
 	classes    map[string][]classValue
 	names      []string // of the classes
 	hard       []bool   // whether two values of the class exclude each other even if two authors wrote them
@@ -97,6 +97,7 @@ var loadLexicon = sync.OnceValue(func() *lexicon {
 		classes:    map[string][]classValue{},
 		phrases:    map[string][]phrase{},
 		inPhrase:   map[string]bool{},
+		longest:    map[rune]int{},
 		units:      map[string]unit{},
 
 		unitNames: []string{"", moneyName, ""},
@@ -205,7 +206,15 @@ func (l *lexicon) addForeign(fields []string) {
 			continue
 		}
 		l.foreign[w] = append(l.foreign[w], fields[0])
-		l.longest = max(l.longest, len([]rune(w)))
+		l.addLongest(w)
+	}
+}
+
+// addLongest adds a word to those that are found in a text without blanks.
+func (l *lexicon) addLongest(w string) {
+	first, _ := utf8.DecodeRuneInString(w)
+	if isUnspaced(first) {
+		l.longest[first] = max(l.longest[first], utf8.RuneCountInString(w))
 	}
 }
 
@@ -236,12 +245,13 @@ func (l *lexicon) addPhrase(fields []string) {
 		}
 		return
 	}
-	text, replacement, _ := strings.Cut(strings.Join(fields, " "), " > ")
+	text, replacement, _ := strings.Cut(foldText(strings.Join(fields, " ")), " > ")
 	p := phrase{
 		words:       strings.Fields(text),
 		replacement: strings.Fields(replacement),
 	}
 	l.phrases[p.words[0]] = append(l.phrases[p.words[0]], p)
+	l.addLongest(p.words[0])
 	addAll(l.inPhrase, p.words)
 }
 
@@ -253,6 +263,7 @@ func (l *lexicon) addUnit(fields []string) {
 	}
 	for _, spelling := range fields[2:] {
 		l.units[spelling] = unit{unitName(i), must(strconv.ParseFloat(fields[1], 64))}
+		l.addLongest(spelling)
 	}
 }
 
@@ -296,16 +307,16 @@ func foldText(text string) string {
 }
 
 // plainSigns returns what replaces quotes, dashes, full stops and a few letters by their ASCII forms,
-// and the signs of currencies in signs.txt by words.
+// and the signs of currencies and the pictographs in signs.txt by words.
 var plainSigns = sync.OnceValue(func() *strings.Replacer {
 	pairs := []string{
 		"’", "'", "‘", "'", "´", "'", "`", " ",
 		"–", "-", "—", "-", "−", "-", "‐", "-", "‑", "-", "~", "-", "～", "-", "〜", "-",
-		"ß", "ss", "ø", "o",
+		"ß", "ss", "ø", "o", "đ", "d",
 		"。", ".", "、", ".", "；", ".",
 	}
 	eachEntry("signs", func(fields []string) {
-		pairs = append(pairs, fields[0], " "+fields[1]+" ")
+		pairs = append(pairs, fields[0], " "+strings.Join(fields[1:], " ")+" ")
 	})
 	return strings.NewReplacer(pairs...)
 })

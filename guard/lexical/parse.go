@@ -38,11 +38,12 @@ func (l *lexicon) parseTokens(out []token) []token {
 const minSpelled = 3
 
 // joinLetters joins at least minSpelled letters in a row that are spelled one by one ("x l r"), as
-// speech is written down, to one word. It overwrites tokens.
+// speech is written down, to one word. A word of more than maxWord letters is cut, as in the method
+// word. It overwrites tokens.
 func joinLetters(tokens []token) []token {
 	out := tokens[:0]
 	for i := 0; i < len(tokens); {
-		n := countLetters(tokens[i:])
+		n := countLetters(tokens[i:min(len(tokens), i+maxWord)])
 		if n < minSpelled {
 			n = 1
 		}

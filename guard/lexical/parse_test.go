@@ -43,6 +43,7 @@ func TestParse(t *testing.T) {
 		"(1) red; (2) blue 3) green":                      "red blue green",
 		"1. The voucher\n2. It is":                        "the voucher it is",
 		"no. 2 is #3":                                     "no is",
+		"colour no. 3, over 82":                           "colour no [>82]",
 		"men's T-shirts, don't":                           "men tshirt dont",
 		"cash on delivery, COD":                           "svccod svccod",
 		"pay the rider when it comes":                     "svccod when it comes",

@@ -88,7 +88,40 @@ func newTokenProfile(tokens []token, read func(string) *word) *profile {
 			p.words[i] = read(tokens[i].text)
 		}
 	}
+	p.keepEnglish()
 	return p
+}
+
+// languageReach is how many tokens before and after a word show the language that it is of, and minForeign is
+// by how much the words of other languages, the word itself included, must outnumber those of English grammar.
+const (
+	languageReach = 6
+	minForeign    = 2
+)
+
+// keepEnglish takes back the translation of a word that stands in English: "red roses in a vase" are not pink, as
+// "rosas" may be. A word that English has too shows no language.
+func (p *profile) keepEnglish() {
+	roles := loadLexicon().roles
+	// foreign[i] is the number of foreign words before token i minus that of English ones.
+	foreign := make([]int, len(p.tokens)+1)
+	for i, w := range p.words {
+		foreign[i+1] = foreign[i]
+		switch {
+		case w == nil:
+		case w.isForeign, roles["foreign"][w.text]:
+			foreign[i+1]++
+		case roles["english"][w.text]:
+			foreign[i+1]--
+		}
+	}
+	for i, w := range p.words {
+		start := max(0, i-languageReach)
+		end := min(len(p.words), i+1+languageReach)
+		if w != nil && w.untranslated != nil && foreign[end]-foreign[start] < minForeign {
+			p.words[i] = w.untranslated
+		}
+	}
 }
 
 // slice returns a complete profile of the tokens p.tokens[start:end].

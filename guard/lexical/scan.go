@@ -1,6 +1,7 @@
 package lexical
 
 import (
+	"slices"
 	"strconv"
 	"unicode"
 	"unicode/utf8"
@@ -265,13 +266,13 @@ func (s *scanner) century(start int) float64 {
 func (s *scanner) nonASCII() {
 	r, size := utf8.DecodeRuneInString(s.text[s.pos:])
 	switch {
-	case isHan(r):
-		s.han()
+	case isUnspaced(r):
+		s.unspaced()
 	case unicode.IsLetter(r):
 		start := s.pos
 		for s.pos < len(s.text) {
 			r, size = utf8.DecodeRuneInString(s.text[s.pos:])
-			if !unicode.IsLetter(r) && !unicode.IsMark(r) || isHan(r) {
+			if !unicode.IsLetter(r) && !unicode.IsMark(r) || isUnspaced(r) {
 				break
 			}
 			s.pos += size
@@ -285,44 +286,84 @@ func (s *scanner) nonASCII() {
 	}
 }
 
-func isHan(r rune) bool { return unicode.Is(unicode.Han, r) }
+// unspacedScripts are the scripts in which words follow one another, or are followed by their
+// particles, without blanks.
+var unspacedScripts = []*unicode.RangeTable{unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar}
 
-// han splits a run of Chinese characters into words: at each position the longest word of the
-// lexicon, or a single character if no word of the lexicon starts there.
-func (s *scanner) han() {
+// prolonged is the sign of a long vowel in Japanese, which belongs to no script.
+const prolonged = 'ー'
+
+func isUnspaced(r rune) bool {
+	return r >= 0xE00 && (r == prolonged || unicode.In(r, unspacedScripts...))
+}
+
+// unspaced splits a run of letters of unspacedScripts into words: at each position the longest word of
+// the lexicon. If no word of the lexicon starts there, it is a single character of Chinese, or the
+// letters of one script up to the next word.
+func (s *scanner) unspaced() {
 	end := s.pos
 	for end < len(s.text) {
 		r, size := utf8.DecodeRuneInString(s.text[end:])
-		if !isHan(r) {
+		if !isUnspaced(r) {
 			break
 		}
 		end += size
 	}
 	for s.pos < end {
-		size := s.lexicon.longestHan(s.text[s.pos:end])
+		size := s.lexicon.longestUnspaced(s.text[s.pos:end])
+		if size == 0 {
+			size = s.lexicon.unknownUnspaced(s.text[s.pos:end])
+		}
 		s.emit(token{text: s.text[s.pos : s.pos+size]}, s.pos, s.pos+size)
 		s.pos += size
 	}
 }
 
-// longestHan returns the length in bytes of the longest word of the lexicon at the start of run,
-// which is Chinese. It returns the length of the first character if there is no such word.
-func (l *lexicon) longestHan(run string) int {
+// unknownUnspaced returns the length in bytes of the unknown word at the start of run. A word has at
+// most maxWord bytes.
+func (l *lexicon) unknownUnspaced(run string) int {
+	first, n := utf8.DecodeRuneInString(run)
+	for n < len(run) && !unicode.Is(unicode.Han, first) {
+		r, size := utf8.DecodeRuneInString(run[n:])
+		if !isSameScript(first, r) || n+size > maxWord || l.longestUnspaced(run[n:]) > 0 {
+			break
+		}
+		n += size
+	}
+	return n
+}
+
+// isSameScript reports whether two letters are of one script of unspacedScripts.
+func isSameScript(a, b rune) bool {
+	return b == prolonged || slices.ContainsFunc(unspacedScripts, func(t *unicode.RangeTable) bool { return unicode.Is(t, a) && unicode.Is(t, b) })
+}
+
+// minUnspaced is the minimum number of characters of a word of the lexicon within a run of a script
+// other than Chinese, of whose characters few are words.
+const minUnspaced = 2
+
+// longestUnspaced returns the length in bytes of the longest word of the lexicon at the start of run, 0 if
+// there is none.
+func (l *lexicon) longestUnspaced(run string) int {
+	first, _ := utf8.DecodeRuneInString(run)
+	longest := l.longest[first]
 	best := 0
 	runes := 0
 	for i, r := range run {
 		runes++
-		if runes > l.longest {
+		if runes > longest {
 			break
 		}
 		w := run[:i+utf8.RuneLen(r)]
+		if next, _ := utf8.DecodeRuneInString(run[len(w):]); unicode.IsMark(next) || next == prolonged {
+			continue
+		}
+		isShort := runes < minUnspaced && !unicode.Is(unicode.Han, first)
 		_, isUnit := l.units[w]
-		if isUnit || l.base[w] || l.own[w] || l.foreign[w] != nil || l.phrases[w] != nil {
+		isWord := isUnit || l.base[w] || l.own[w] || l.foreign[w] != nil || l.phrases[w] != nil
+		if isWord && !isShort {
 			best = len(w)
 		}
-	}
-	if best == 0 {
-		_, best = utf8.DecodeRuneInString(run)
 	}
 	return best
 }

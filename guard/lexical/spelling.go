@@ -3,6 +3,8 @@ package lexical
 import (
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/trajectory-arena/arena/internal/text"
 )
@@ -96,13 +98,22 @@ func areSimilar(a, b *word) bool {
 	return shareElement(a.synonyms, b.synonyms) || shareElement(a.classes, b.classes) || areForms(a.text, b.text)
 }
 
-// areForms reports whether two words are likely forms of one: what follows their common start, of at
-// least minPrefix bytes, is an ending in both, as in "decoration" and "decorative". "Fiberglass" is no
-// form of "fiber".
+// areForms reports whether two words are likely forms of one: they have a common start of at least
+// minPrefix bytes, after which an ending follows in both: "decorat", of "decoration" and "decorative".
+// If the words have more in common, the start has at least minStart bytes: "station" is no form of "static",
+// nor "fiberglass" of "fiber".
 func areForms(a, b string) bool {
-	n := commonPrefix(a, b)
-	return n >= minPrefix && isEnding(a[:n], a[n:]) && isEnding(b[:n], b[n:])
+	common := commonPrefix(a, b)
+	for n := common; n >= minPrefix && (n == common || n >= minStart); n-- {
+		if isEnding(a[:n], a[n:]) && isEnding(b[:n], b[n:]) {
+			return true
+		}
+	}
+	return false
 }
+
+// minStart is the minimum length in bytes of the start of two forms of a word that have more in common.
+const minStart = 5
 
 // isEnding reports whether end is nothing or an ending, also after a doubled letter: "slim", "slimming".
 func isEnding(start, end string) bool {
@@ -147,4 +158,106 @@ func (w *word) isLongEnough() bool {
 // hasSpelling reports whether w may be a misspelling of a word of the text, also of a stop word.
 func (p *profile) hasSpelling(w *word) bool {
 	return w.isLongEnough() && slices.ContainsFunc(p.words, func(o *word) bool { return o != nil && isOneEdit(o.text, w.text) })
+}
+
+// translations returns the English words for a word of another language: those of the word itself, of
+// the word without a prefix or with another ending, or of the parts of a German compound.
+func (l *lexicon) translations(w string) []string {
+	if english := l.foreign[w]; english != nil {
+		return english
+	}
+	first, _ := utf8.DecodeRuneInString(w)
+	switch {
+	case isASCII(w):
+		if english := l.inflected(w, latinEndings, minLatin); english != nil {
+			return english
+		}
+		return l.compound(w)
+	case unicode.Is(unicode.Cyrillic, first):
+		return l.inflected(w, cyrillicEndings, minInflected)
+	case unicode.Is(unicode.Devanagari, first):
+		return l.inflected(w, hindiEndings, minInflected)
+	case unicode.Is(unicode.Arabic, first):
+		return l.prefixed(w)
+	}
+	return nil
+}
+
+// minInflected is the minimum length in letters of a word without its ending or prefix, minLatin that of
+// a word in Latin letters, of which more end alike.
+const (
+	minInflected = 3
+	minLatin     = 4
+)
+
+// The endings of nouns and adjectives, the longest first; "" is none.
+var (
+	latinEndings    = []string{"es", "en", "er", "em", "os", "as", "s", "e", "n", "x", "o", "a", ""}
+	cyrillicEndings = []string{"ыми", "ими", "ого", "его", "ому", "ему", "ами", "ями", "ах", "ях", "ов", "ев", "ей", "ой", "ый", "ий", "ая", "яя", "ое", "ее", "ые", "ие", "ую", "юю", "ым", "им", "ом", "ем", "ам", "ям", "а", "я", "о", "е", "ы", "и", "у", "ю", "ь", ""}
+	hindiEndings    = []string{"ियों", "ियां", "ियाँ", "ाओं", "ओं", "ों", "ें", "ाएं", "ी", "ा", "े", "ो", "ि", ""}
+)
+
+// inflected returns the translations of a word that differs from w in its ending only. What is before the
+// ending has at least minStart letters.
+func (l *lexicon) inflected(w string, endings []string, minStart int) []string {
+	for _, ending := range endings {
+		start, ok := strings.CutSuffix(w, ending)
+		if !ok || utf8.RuneCountInString(start) < minStart {
+			continue
+		}
+		for _, other := range endings {
+			if english := l.foreign[start+other]; english != nil {
+				return english
+			}
+		}
+	}
+	return nil
+}
+
+// arabicPrefixes are the article and the prepositions that are written together with a word.
+var arabicPrefixes = []string{"وال", "بال", "كال", "فال", "لل", "ال", "و", "ب", "ل", "ف", "ك"}
+
+var arabicEndings = []string{"ات", "ين", "ون", "ة", "ًا", "ا", ""}
+
+// prefixed returns the translations of an Arabic word without one of arabicPrefixes.
+func (l *lexicon) prefixed(w string) []string {
+	for _, prefix := range append(slices.Clone(arabicPrefixes), "") {
+		start, ok := strings.CutPrefix(w, prefix)
+		if !ok {
+			continue
+		}
+		if english := l.foreign[start]; english != nil {
+			return english
+		}
+		if english := l.inflected(start, arabicEndings, minInflected); english != nil {
+			return english
+		}
+	}
+	return nil
+}
+
+// minCompound is the minimum length in bytes of a compound, and minPart that of each part.
+const (
+	minCompound = 8
+	minPart     = 4
+)
+
+// compound returns the translations of two words that w is made of, as German words are: "fusspflege" is
+// "foot care". An s, n or en may be between the two.
+func (l *lexicon) compound(w string) []string {
+	if len(w) < minCompound || strings.HasSuffix(w, "frei") || strings.HasSuffix(w, "los") { // "sugar-free"
+		return nil
+	}
+	for i := minPart; i+minPart <= len(w); i++ {
+		for _, joint := range []string{"", "s", "n", "en"} {
+			first := l.foreign[strings.TrimSuffix(w[:i], joint)]
+			if first == nil {
+				continue
+			}
+			if second := l.inflected(w[i:], latinEndings, minPart); second != nil {
+				return slices.Concat(first, second)
+			}
+		}
+	}
+	return nil
 }

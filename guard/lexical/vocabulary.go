@@ -69,6 +69,10 @@ type word struct {
 	// number that it is; both are 0 for most words.
 	services uint8
 	counts   uint32
+	// untranslated is the word as read in an English text, nil if that is the same. isForeign reports that
+	// the word is of another language, and not of English.
+	untranslated *word
+	isForeign    bool
 }
 
 // match is the id of a vocabulary stem that a word may correspond to, and the similarity of the
@@ -161,7 +165,27 @@ func isASCII(s string) bool {
 // its meanings, and the stems of protected requests that it may correspond to.
 func (v *vocabulary) read(w string) *word {
 	l := v.lexicon
+	if !isASCII(w) {
+		return v.readAs(w, l.translations(w))
+	}
+	untranslated := v.readAs(w, nil)
 	foreign := l.foreign[w]
+	if !untranslated.known {
+		foreign = l.translations(w)
+	}
+	if foreign == nil {
+		return untranslated
+	}
+	r := v.readAs(w, foreign)
+	r.isForeign = !untranslated.known
+	untranslated.isForeign = r.isForeign
+	r.untranslated = untranslated
+	return r
+}
+
+// readAs reads a word as the method read does. foreign are its English translations.
+func (v *vocabulary) readAs(w string, foreign []string) *word {
+	l := v.lexicon
 	r := &word{
 		text:     w,
 		spelling: w,
@@ -178,7 +202,7 @@ func (v *vocabulary) read(w string) *word {
 		r.id = id
 		r.weight = v.weight[id]
 	}
-	r.known = r.id >= 0 || !r.content && isASCII(w) || r.synonyms != nil || l.related[r.stem] != nil || foreign != nil
+	r.known = r.id >= 0 || !r.content && isASCII(w) && !l.roles["foreign"][w] || r.synonyms != nil || l.related[r.stem] != nil || foreign != nil
 	if !r.content {
 		if count, ok := l.numerals[w]; ok && count < 32 {
 			r.counts = 1 << count
@@ -228,10 +252,10 @@ func hashStem(stem string) uint64 {
 }
 
 // isContent reports whether a word says something about what is asked for: it is no stop word and
-// no form of one with an ending ("priced" of "price"), it has more than one character, and it does
-// not denote a delivery term.
+// no form of one with an ending ("priced" of "price"), no word of the grammar of another language, it has
+// more than one character, and it does not denote a delivery term.
 func (l *lexicon) isContent(w, stem string) bool {
-	if l.isStop(w, stem) || strings.HasPrefix(w, "svc") {
+	if l.isStop(w, stem) || strings.HasPrefix(w, "svc") || l.roles["foreign"][w] {
 		return false
 	}
 	return utf8.RuneCountInString(w) > 1
