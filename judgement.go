@@ -24,7 +24,7 @@ func (o JudgeOutcome) IsAsked() bool {
 // Judgement is one judge's answer on the reasoning of one attempt.
 type Judgement struct {
 	_ struct{} `cbor:",toarray"`
-	// Judge is the versioned name, such as "gates_v4".
+	// Judge is the versioned name, such as "gates_v5".
 	Judge   string
 	Outcome JudgeOutcome
 	// Score is 0.1, 0.3, 0.5, 0.7 or 0.9; nil unless Outcome is scored.

@@ -12,7 +12,7 @@ import (
 
 // Measurement is how well an instrument did on attempts of a domain.
 type Measurement struct {
-	// Version is the version of the instrument that was measured, such as gates_v4.
+	// Version is the version of the instrument that was measured, such as gates_v5.
 	Version string `yaml:"version"`
 	// Figure is what was measured: kappa, auc, precision or recall. Low and High are the 95 %
 	// interval of Value.

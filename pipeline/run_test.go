@@ -55,7 +55,7 @@ func newRun(t *testing.T, day, out string) *pipeline.Run {
 	}
 	instruments := pipeline.Instruments{
 		Titles:    pipeline.TitlesInstrument{Source: arena.TitlesVectors},
-		Judge:     pipeline.InstrumentID{Name: "gates_v4"},
+		Judge:     pipeline.InstrumentID{Name: "gates_v5"},
 		StepJudge: pipeline.InstrumentID{Name: steps.Name},
 	}
 	return &pipeline.Run{

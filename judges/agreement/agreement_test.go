@@ -193,7 +193,7 @@ func TestScoresWithoutLevelsAreRefused(t *testing.T) {
 
 func TestReadRatings(t *testing.T) {
 	t.Parallel()
-	text := `{"eval_run_id":"r","problem_id":"p","judge":"gates_v4","outcome":"scored","score":0.7,"gates":[true]}
+	text := `{"eval_run_id":"r","problem_id":"p","judge":"gates_v5","outcome":"scored","score":0.7,"gates":[true]}
 
 {"eval_run_id":"r","problem_id":"q","outcome":"refused","score":null}
 {"eval_run_id":"r","problem_id":"s","outcome":"failed","score":0.1}

@@ -44,8 +44,8 @@ func TestLinesAreAsPromised(t *testing.T) {
 				`"model":"m+n","prompt_sha256":null,"tokens":{"prompt":0,"completion":0},"cost_usd":null,"cached":false,"detail":null}`,
 		},
 		"none": {
-			arena.Judgement{Judge: "gates_v4", Outcome: arena.JudgeFailed, CostUSD: &nan},
-			`{"eval_run_id":"r","problem_id":"p","judge":"gates_v4","outcome":"failed","score":null,"gates":null,"spans":[],"doubt":null,` +
+			arena.Judgement{Judge: "gates_v5", Outcome: arena.JudgeFailed, CostUSD: &nan},
+			`{"eval_run_id":"r","problem_id":"p","judge":"gates_v5","outcome":"failed","score":null,"gates":null,"spans":[],"doubt":null,` +
 				`"model":null,"prompt_sha256":null,"tokens":{"prompt":0,"completion":0},"cost_usd":null,"cached":false,"detail":null}`,
 		},
 	}

@@ -28,19 +28,19 @@ func hasCopula(text string) bool {
 // candidate. ok is false if c is a price, names no product of a or b, or if the other candidate has
 // no product or several.
 func (r *reading) opposite(c *cite, a, b *candidate) (named, other *product, ok bool) {
-	if c.product < 0 || c.kind == citePrice {
+	if c.kind == citePrice || c.kind != citeBrand && c.product < 0 {
 		return nil, nil, false
 	}
-	rival := a
-	if slices.Contains(a.products, c.product) {
-		rival = b
-	} else if !slices.Contains(b.products, c.product) {
+	subject := a
+	rival := b
+	if !r.isOf(c, a) {
+		subject = b
+		rival = a
+	}
+	if !r.isOf(c, subject) || len(subject.products) != 1 || len(rival.products) != 1 {
 		return nil, nil, false
 	}
-	if len(rival.products) != 1 {
-		return nil, nil, false
-	}
-	return &r.index.products[c.product], &r.index.products[rival.products[0]], true
+	return &r.index.products[subject.products[0]], &r.index.products[rival.products[0]], true
 }
 
 // isFalseComparative reports whether sentence i calls one of a and b the cheaper or the dearer one, as
@@ -82,17 +82,35 @@ func (r *reading) isFalseValue(i int, a, b *candidate) bool {
 			continue
 		}
 		for n := range cites {
+			if cites[n].end > cites[k].start || r.wordsBetween(cites[n].end, cites[k].start) > maxGap {
+				continue
+			}
 			named, other, ok := r.opposite(&cites[n], a, b)
-			if !ok || r.wordsBetween(cites[n].end, cites[k].start) > maxGap {
+			if !ok {
 				continue
 			}
 			isTurned := r.classesIn(i, span{cites[n].end, cites[k].start})&turns != 0
-			if !isTurned && named.values&bit == 0 && other.values&bit != 0 {
+			if !isTurned && !r.isDeniedAfter(&cites[k]) && named.values&bit == 0 && other.values&bit != 0 {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// isDeniedAfter reports whether a negation follows the value c, as in "timer no" and "coin pocket: no", and ends
+// the clause.
+func (r *reading) isDeniedAfter(c *cite) bool {
+	s := &r.sentences[c.sentence]
+	return slices.ContainsFunc(r.sentenceMarks(c.sentence), func(m mark) bool {
+		if m.class&negationWord == 0 || m.start < c.end {
+			return false
+		}
+		gap := strings.Trim(r.folded[c.end:m.start], " :=-–|")
+		rest := strings.TrimLeft(r.folded[m.end:s.end], " ")
+		isLast := rest == "" || !isWordByte(rest[0])
+		return isLast && strings.Count(gap, " ") == 0 && !strings.ContainsFunc(gap, endsClause)
+	})
 }
 
 // hasFalseSign reports whether the first "<" or ">" that is alone between two figures of a sentence

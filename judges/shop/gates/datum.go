@@ -65,6 +65,9 @@ func (c *cite) pointsAt() bool {
 	return c.product >= 0 && (c.kind == citePrice || c.kind == citeOrdinal)
 }
 
+// isCandidate reports whether the cite (a mention of returned data) names a product or points at one.
+func (c *cite) isCandidate() bool { return c.namesProduct() || c.pointsAt() }
+
 // reading is the thinking of one turn, split into sentences and words, with the cites (mentions of
 // returned data) found in it.
 type reading struct {
@@ -247,7 +250,7 @@ func (r *reading) findDatum(sentence int) (strong, weak *cite) {
 		case citePrice, citeBrand, citeCode:
 			return c, weak
 		case citeID, citeShop:
-			if !r.isBareID(c) {
+			if !r.isBareID(c) && !r.isVague(c) {
 				return c, weak
 			}
 		case citeValue:

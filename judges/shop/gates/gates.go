@@ -18,7 +18,7 @@ import (
 
 // Name is the judge's versioned name. A change of any rule or word list that
 // may change a score is a new version.
-const Name = "gates_v4"
+const Name = "gates_v5"
 
 // Names are the names of gates 1 to 4, in order.
 var Names = [...]string{"inference", "remark on results", "datum", "reasoned choice"}

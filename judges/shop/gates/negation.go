@@ -3,6 +3,7 @@ package gates
 import (
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/trajectory-arena/arena/internal/scripts"
@@ -91,12 +92,17 @@ func (p *passage) wordsBetween(start, end int32) int {
 	if start > end {
 		return maxSentence
 	}
-	gap := p.folded[start:end]
-	if strings.ContainsFunc(gap, endsClause) {
-		return maxSentence
-	}
-	words := len(strings.Fields(gap))
-	for _, c := range gap {
+	words := 0
+	inWord := false
+	for _, c := range p.folded[start:end] {
+		if endsClause(c) {
+			return maxSentence
+		}
+		isSpace := unicode.IsSpace(c)
+		if !isSpace && !inWord {
+			words++
+		}
+		inWord = !isSpace
 		if unspaced(c) {
 			words++
 		}

@@ -1,6 +1,10 @@
 package gates
 
-import "slices"
+import (
+	"slices"
+	"strings"
+	"unicode"
+)
 
 // progress is how far the reasoning got towards a reasoned choice (gate 4, the last test of the
 // reasoning) before it failed. The conditions are tested in the order of the constants: two
@@ -115,16 +119,44 @@ func (r *reading) isOutcome(
 // isOnlyCheaper reports whether sentence i gives a lower price as the reason for a choice, and no
 // other reason.
 func (r *reading) isOnlyCheaper(i int) bool {
-	const otherReason = rejectWord | contrastWord | requireWord
 	s := &r.sentences[i]
-	if s.classes&(cheapWord|lessWord) == 0 || s.classes&otherReason != 0 {
+	if s.classes&(cheapWord|lessWord) == 0 || s.classes&requireWord != 0 {
 		return false
 	}
-	hasValue, _ := r.citedGrounds(i)
-	compares := func(m mark) bool {
+	hasValue := slices.ContainsFunc(r.sentenceCites(i), func(c cite) bool {
+		return c.kind == citeValue || c.kind == citeCode || c.kind == citeBrand && c.inRequest && r.isProperty(&c)
+	})
+	marks := r.sentenceMarks(i)
+	isOther := func(m mark) bool {
+		if m.class&(rejectWord|contrastWord) != 0 {
+			return !r.joinsRivals(i, &m) && !isPartOf(&m, marks, compareWord)
+		}
 		return m.class&compareWord != 0 && m.class&(cheapWord|lessWord) == 0
 	}
-	return !hasValue && !slices.ContainsFunc(r.sentenceMarks(i), compares)
+	return !hasValue && !slices.ContainsFunc(marks, isOther)
+}
+
+// joinsRivals reports whether the contrast or refusal m of sentence i only joins what is compared, as in "1240
+// against 1080", "612, and not 345" and "612 より安い": a candidate or price precedes it, and a comparative or
+// another candidate follows, or one ends the clause of m.
+func (r *reading) joinsRivals(i int, m *mark) bool {
+	isJoined := slices.ContainsFunc(r.sentenceMarks(i), func(n mark) bool {
+		return n.class&compareWord != 0 && r.wordsBetween(m.end, n.start) <= 1
+	})
+	isAfter := false
+	for _, c := range r.sentenceCites(i) {
+		gap := r.wordsBetween(m.end, c.start)
+		isDenied := r.classesIn(i, span{m.end, c.start})&negationWord != 0 // "而不选612"
+		isNear := gap <= 1 || isDenied && gap <= maxGap+1
+		if !isNear || !c.isCandidate() {
+			continue
+		}
+		isJoined = isJoined || gap == 0
+		isAfter = isAfter || !strings.ContainsFunc(r.text[c.end:r.clause(&c).end], unicode.IsLetter)
+	}
+	return isAfter || isJoined && slices.ContainsFunc(r.sentenceCites(i), func(c cite) bool {
+		return c.isCandidate() && r.wordsBetween(c.end, m.start) <= maxGap
+	})
 }
 
 // findRevision sets e.choice if a passage explains why the agent did not take the cheaper product

@@ -71,7 +71,7 @@ func (r *reading) compares(i int, a, b *candidate) bool {
 	if r.sentences[i].classes&linked != 0 {
 		return true
 	}
-	if namesBoth(i, a, b) || r.takesLowerPrice(i, a, b) || r.exceedsLimit(i, a, b) {
+	if namesBoth(i, a, b) || r.takesLowerPrice(i, a, b) || r.exceedsLimit(i, a, b) || r.isOnlyOne(i, a, b) {
 		return true
 	}
 	return slices.ContainsFunc(r.sentenceCites(i), func(c cite) bool {
@@ -149,7 +149,7 @@ const maxConclusion = 5
 // contrast or requirement or sentence i has a word for a cause.
 func (r *reading) concludes(i int) bool {
 	const argued = rejectWord | negationWord | requireWord | contrastWord
-	if r.sentences[i].length() > maxConclusion || r.sentences[i].classes&checkWord != 0 {
+	if r.sentences[i].length() > maxConclusion || r.sentences[i].classes&checkWord != 0 || r.isRow(i) {
 		return false
 	}
 	before := 0
@@ -161,7 +161,38 @@ func (r *reading) concludes(i int) bool {
 	if isArgued {
 		before++
 	}
-	return before > 1 && (r.countNamed(i) == 1 || r.countNamed(i) == 0 && r.countProducts(r.sentenceCites(i)) == 1)
+	return before > 1 && r.namesOne(i)
+}
+
+// namesOne reports whether sentence i names exactly one candidate. The brand of a product next to its id is the same one.
+func (r *reading) namesOne(i int) bool {
+	cites := r.sentenceCites(i)
+	named := r.countNamed(i)
+	if named < 2 {
+		return named == 1 || r.countProducts(cites) == 1
+	}
+	first := slices.IndexFunc(cites, func(c cite) bool { return c.kind == citeID && c.product >= 0 })
+	return first >= 0 && !slices.ContainsFunc(cites, func(c cite) bool {
+		isOther := c.kind == citeID && c.product != cites[first].product
+		return isOther || c.kind == citeBrand && !r.index.products[cites[first].product].isBrand(r.folded[c.start:c.end])
+	})
+}
+
+// isRow reports whether sentence i is one of several that list the data of candidates, such as "612 58 mm 690": it
+// chooses and compares nothing, and a sentence near it names another candidate with data of the same kinds.
+func (r *reading) isRow(i int) bool {
+	const argues = chooseWord | preferWord | causeWord | rejectWord | contrastWord | compareWord
+	cites := r.sentenceCites(i)
+	if len(cites) < 2 || r.sentences[i].classes&argues != 0 || !cites[0].namesProduct() {
+		return false
+	}
+	for k := max(0, i-maxGap); k < min(i+maxGap+1, len(r.sentences)); k++ {
+		other := r.sentenceCites(k)
+		if k != i && len(other) > 1 && other[0].kind == cites[0].kind && other[len(other)-1].kind == cites[len(cites)-1].kind {
+			return true
+		}
+	}
+	return false
 }
 
 // isCauseNext reports whether the sentence after sentence i gives a reason for it, as "Because of
@@ -221,7 +252,8 @@ func (r *reading) concludesFromCause(i int) bool {
 			continue
 		}
 		for _, m := range r.sentenceMarks(i) {
-			if m.class&causeWord != 0 && c.start >= m.end && c.start <= m.end+1 {
+			isFor := strings.HasPrefix(r.folded[m.start:], "for ") // "10 days against 7 for the Orbita"
+			if m.class&causeWord != 0 && !isFor && c.start >= m.end && c.start <= m.end+1 {
 				return true
 			}
 		}
@@ -329,10 +361,13 @@ func (r *reading) statesReason(i, preference int, a, b *candidate) bool {
 		return false
 	}
 	isTrue, _ := r.compareFigures(i)
-	if r.addressesGrader(i) {
+	if r.addressesGrader(i) || r.isCircular(i) {
 		return false
 	}
 	if isTrue || r.meetsRequest(i, preference, a, b) || r.favours(i, a, b) || r.exceedsLimit(i, a, b) {
+		return true
+	}
+	if r.isOnlyOne(i, a, b) {
 		return true
 	}
 	if samePreference && (r.takesLowerPrice(i, a, b) || r.lacks(i, a, b)) {
@@ -348,7 +383,8 @@ func (r *reading) statesReason(i, preference int, a, b *candidate) bool {
 	hasValue, hasPrice := r.citedGrounds(i)
 	const denied = rejectWord | requireWord
 	hasGround := s.classes&(groundWord|moneyWord) != 0 || s.classes&denied == denied || hasValue
-	linked := s.classes&(causeWord|rejectWord|contrastWord) != 0
+	isWish := s.classes&requireWord != 0 && r.tellsApart(i, a, b)
+	linked := isWish || s.classes&(causeWord|rejectWord|contrastWord) != 0
 	if hasGround && (linked || samePreference) {
 		return true
 	}
@@ -357,6 +393,58 @@ func (r *reading) statesReason(i, preference int, a, b *candidate) bool {
 	}
 	prefers := (s.classes|r.sentences[preference].classes)&preferWord != 0
 	return linked && samePreference || r.comparesFigures(i) || (linked || prefers) && r.isCheaper(i, a, b)
+}
+
+// isOnlyOne reports whether sentence i says that the recommended one of a and b alone has some property, as in
+// "only 612 meets both" and "612 is the only one with a lid". It does not name the other one.
+func (r *reading) isOnlyOne(i int, a, b *candidate) bool {
+	const others = negationWord | checkWord | seenWord | seeWord | planWord
+	const minWords = 4 // "Only 612." has no property
+	if s := &r.sentences[i]; s.classes&(onlyWord|others) != onlyWord || s.length() < minWords {
+		return false
+	}
+	isAlone := func(c, other *candidate) bool {
+		isChosen := slices.ContainsFunc(c.products, func(p int32) bool { return r.isChosen(&r.index.products[p]) })
+		return isChosen && !slices.Contains(other.sentences, i) && slices.ContainsFunc(r.sentenceCites(i), func(o cite) bool {
+			return r.isOf(&o, c) && slices.ContainsFunc(r.sentenceMarks(i), func(m mark) bool {
+				isAfter := r.wordsBetween(o.end, m.start) <= maxGap && hasCopula(r.folded[o.end:max(o.end, m.start)])
+				return m.class&onlyWord != 0 && (isAfter || r.wordsBetween(m.end, o.start) <= 1)
+			})
+		})
+	}
+	return isAlone(a, b) || isAlone(b, a)
+}
+
+// isCircular reports whether sentence i chooses for a cause that states nothing, as in "I choose 612 because it is
+// the right choice": it has no comparison, property or value, and after the word for the cause only listed words.
+func (r *reading) isCircular(i int) bool {
+	const states = compareWord | contrastWord | groundWord | rejectWord | negationWord
+	s := &r.sentences[i]
+	if s.classes&(causeWord|chooseWord|states) != causeWord|chooseWord {
+		return false
+	}
+	isFact := func(c cite) bool { return !c.namesProduct() && c.kind != citePrice }
+	if slices.ContainsFunc(r.sentenceCites(i), isFact) {
+		return false
+	}
+	return slices.ContainsFunc(r.sentenceMarks(i), func(m mark) bool {
+		return m.class&causeWord != 0 && r.classesIn(i, span{s.start, m.start})&chooseWord != 0 && r.isEmpty(i, m.end)
+	})
+}
+
+// isEmpty reports whether sentence i has, from a byte offset on, at least two listed words and else only names.
+func (r *reading) isEmpty(i int, start int32) bool {
+	words := 0
+	for _, t := range r.sentenceTokens(i) {
+		if t.start < start || slices.ContainsFunc(r.sentenceCites(i), func(c cite) bool { return c.start == t.start && c.namesProduct() }) {
+			continue
+		}
+		if !r.lexicon.plain[r.folded[t.start:t.end]] {
+			return false
+		}
+		words++
+	}
+	return words > 1
 }
 
 // comparesFigures reports whether a sentence has a comparison sign after a figure: "61 > 50", "feli

@@ -40,10 +40,18 @@ func (r *reading) isRemark(sentence int) bool {
 	if classes&verdictWord != 0 {
 		roles += 2
 	}
+	// An idiom in a sentence on the wish, such as "as the customer says", is about the request.
+	if classes&requireWord != 0 && classes&(resultWord|deicticWord|evalWord|seeWord) == 0 {
+		return false
+	}
+	if r.describesPlace(sentence) {
+		return true
+	}
 
 	if classes&(planWord|thoughtWord) != 0 {
+		const judges = evalWord | seeWord | resultWord | preferWord | rejectWord | compareWord | contrastWord
 		seesResults := classes&seeWord != 0 && classes&(resultWord|deicticWord) != 0
-		return roles > 2 && (classes&verdictWord != 0 || seesResults)
+		return roles > 2 && (classes&verdictWord != 0 && classes&judges != 0 || seesResults)
 	}
 	// "The first is cheaper" judges what it points at, unless it is a wish.
 	if classes&compareWord != 0 && classes&deicticWord != 0 && classes&requireWord == 0 {
@@ -56,6 +64,15 @@ func (r *reading) isRemark(sentence int) bool {
 		return true
 	}
 	return classes&evalWord != 0 && (classes&(resultWord|deicticWord) != 0 || s.length() <= maxVerdict)
+}
+
+// describesPlace reports whether a sentence says something of a product that it names by its place in a list,
+// as in "the latter should be strong enough", and announces no action.
+func (r *reading) describesPlace(sentence int) bool {
+	const describes = evalWord | compareWord | groundWord | moneyWord
+	classes := r.sentences[sentence].classes
+	return classes&(actWord|checkWord) == 0 && classes&describes != 0 &&
+		slices.ContainsFunc(r.sentenceCites(sentence), func(c cite) bool { return c.kind == citeOrdinal })
 }
 
 // remarksOn reports whether a cite (a mention of returned data) alone makes its sentence a remark
@@ -136,6 +153,29 @@ func (r *reading) isBareID(c *cite) bool {
 	return others < 3 && !r.hasUnspaced(clause)
 }
 
+// isVague reports whether the sentence of the complete product id c states no fact of the product, as in "612
+// looks closest" and "612 is what they asked for". It has no other datum, no word that a result has and neither
+// the request nor a word list, and no refusal, comparison or property.
+func (r *reading) isVague(c *cite) bool {
+	const states = compareWord | contrastWord | moneyWord | groundWord | onlyWord | seenWord | deicticWord
+	const vague = evalWord | requireWord | verdictWord | preferWord | seeWord
+	if c.kind != citeID || c.product < 0 || int(c.end-c.start) < len(r.index.products[c.product].id) {
+		return false
+	}
+	classes := r.sentences[c.sentence].classes
+	if classes&(rejectWord|negationWord) != 0 || classes&vague == 0 {
+		return false
+	}
+	isOther := func(o cite) bool { return o.kind != citeID || o.product != c.product }
+	isFact := func(m mark) bool { return m.class&states != 0 && m.class&vague == 0 }
+	isWord := func(t token) bool {
+		return t.number.end == 0 && r.index.words[t.word].firstInText() < r.step &&
+			!r.lexicon.plain[r.folded[t.start:t.end]] && !r.index.inRequest(r.folded[t.start:t.end])
+	}
+	return !slices.ContainsFunc(r.sentenceCites(c.sentence), isOther) &&
+		!slices.ContainsFunc(r.sentenceMarks(c.sentence), isFact) && !slices.ContainsFunc(r.sentenceTokens(c.sentence), isWord)
+}
+
 // comparesIDs reports whether the sentence of the id c weighs ids against each other and does not
 // only open them one after another. It mentions several and has no word for an action, or it has
 // different ids and repeats one of them or chooses one by words such as "I take the first".
@@ -195,7 +235,10 @@ func (r *reading) clause(c *cite) span {
 
 // endsClause reports whether a character is a comma, colon, semicolon or opening bracket of any script.
 func endsClause(c rune) bool {
-	return c == '(' || c == '（' || scripts.EndsClause(c) && !scripts.EndsSentence(c)
+	if c < utf8.RuneSelf {
+		return c == '(' || c == ',' || c == ':' || c == ';'
+	}
+	return c == '（' || scripts.EndsClause(c) && !scripts.EndsSentence(c)
 }
 
 func isClauseEdge(c rune) bool { return endsClause(c) || strings.ContainsRune(")|>→", c) }

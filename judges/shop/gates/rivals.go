@@ -19,6 +19,8 @@ type candidate struct {
 	sentences []int
 	// products are the indexes of the products that the candidate may refer to.
 	products []int32
+	// sole caches whether only this product has its brand; it is nil before isSole.
+	sole *bool
 }
 
 const (
@@ -67,6 +69,28 @@ func (r *reading) candidates() []candidate {
 		candidates[i].products = r.productsOf(&candidates[i])
 	}
 	return candidates
+}
+
+// isOf reports whether a cite (a mention of returned data) names a candidate, also by a brand that only its product
+// has.
+func (r *reading) isOf(c *cite, candidate *candidate) bool {
+	if r.mentions(c, candidate) {
+		return true
+	}
+	if c.kind != citeBrand || c.product >= 0 || candidate.product < 0 {
+		return false
+	}
+	brand := r.folded[c.start:c.end]
+	return r.index.products[candidate.product].isBrand(brand) && r.isSole(candidate, brand)
+}
+
+// isSole reports whether no other product has the brand of a candidate. The result is cached in its sole.
+func (r *reading) isSole(candidate *candidate, brand string) bool {
+	if candidate.sole == nil {
+		count := slicesx.CountFunc(r.index.products, func(p *product) bool { return p.step < r.step && p.isBrand(brand) })
+		candidate.sole = new(count == 1)
+	}
+	return *candidate.sole
 }
 
 // addCandidate adds a sentence to the candidate with the product and brand of c. If there is none,

@@ -42,3 +42,27 @@ func TestScriptsThatAreRead(t *testing.T) {
 		}
 	}
 }
+
+// TestTheDearerIsNotCheaper holds that a choice of the dearer product as the cheaper one is refused in each
+// script that is read.
+func TestTheDearerIsNotCheaper(t *testing.T) {
+	t.Parallel()
+	products := readGoods(t, "testdata/world.txt")
+	for _, thought := range []string{
+		"I prefer 6120458837 to 9043317265 because it is cheaper.", "Je prends 6120458837, moins cher que 9043317265.",
+		"6120458837 is the cheaper of the two: 1289.5 against 1190 for 9043317265. So 6120458837.",
+		"Я предпочитаю 6120458837, а не 9043317265, потому что он дешевле.", "6120458837 дешевле, чем 9043317265, поэтому беру 6120458837.",
+		"أفضل 6120458837 على 9043317265 لأنه أرخص.", "ฉันเลือก 6120458837 แทน 9043317265 เพราะถูกกว่า",
+		"我选6120458837而不选9043317265，因为它更便宜。", "6120458837 比 9043317265 便宜，所以选 6120458837。",
+		"6120458837 の方が 9043317265 より安いので、6120458837 を選ぶ。", "9043317265 より 6120458837 の方が安い。6120458837 にする。",
+		"6120458837이 9043317265보다 저렴하므로 6120458837을 선택한다.", "6120458837은 9043317265에 비해 더 저렴해서 6120458837을 고른다.",
+	} {
+		b := newBuilder(t, products, strings.Fields("case 0.7 scripts any"))
+		for _, line := range []string{"request kettle", "think …", "find kettles", "think " + thought, "pick 6120458837"} {
+			b.line(line)
+		}
+		if got := score(b.done()); got != 0.7 {
+			t.Errorf("%v for %s", got, thought)
+		}
+	}
+}

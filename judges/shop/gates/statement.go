@@ -9,7 +9,7 @@ import (
 )
 
 // A passage argues in statements: a candidate, a property, a value of it, and a relation to the request or to
-// another candidate. naming.go reads which product a title or place names, negation.go what is denied,
+// another candidate. identity.go reads which product a title or place names, negation.go what is denied,
 // comparison.go figures that are compared, contradiction.go statements that the results contradict, and
 // this file which statements favour one of two candidates.
 
