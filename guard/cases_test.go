@@ -81,7 +81,7 @@ func TestNearMissesOfAnExaminer(t *testing.T) {
 
 // TestTextsOfAuthors holds rewordings and near misses of public requests by authors who had
 // not read the code. The limits are the counts of 30 November with all 750 public problems. The texts
-// were known when the rules and word lists were written.
+// of the third to eighth author were known when the rules were written, those of the ninth were not.
 func TestTextsOfAuthors(t *testing.T) {
 	t.Parallel()
 	g := newTestGuard(t, publicBank(t))
@@ -106,15 +106,15 @@ func TestTextsOfAuthors(t *testing.T) {
 		"sixth heavy": 1, "sixth turns": 1, "sixth translation": 1,
 		"seventh heavy": 59. / 60, "seventh turns": 1, "seventh translation": 39. / 40,
 		"eighth heavy": 57. / 60, "eighth turns": 1, "eighth translation": 38. / 40,
+		"ninth heavy": 58. / 60, "ninth turns": 1, "ninth translation": 39. / 40,
 	} {
 		c.atLeast(t, "dropped", c.drop, kind, share)
 	}
-	c.atMost(t, "called the same", c.sameCount, "third near", 1./75)
-	c.atMost(t, "called the same", c.sameCount, "fourth near", 0)
-	c.atMost(t, "called the same", c.sameCount, "fifth near", 0)
-	c.atMost(t, "called the same", c.sameCount, "sixth near", 0)
-	c.atMost(t, "called the same", c.sameCount, "seventh near", 1./75)
-	c.atMost(t, "called the same", c.sameCount, "eighth near", 6./75)
+	for kind, share := range map[string]float64{
+		"third near": 0, "fourth near": 0, "fifth near": 0, "sixth near": 0, "seventh near": 0, "eighth near": 0, "ninth near": 6. / 75,
+	} {
+		c.atMost(t, "called the same", c.sameCount, kind, share)
+	}
 }
 
 // readEntries reads the problems of files of ShoppingBench, those whose line keep accepts.
