@@ -74,28 +74,45 @@ func (r *reading) isFalseComparative(i int, a, b *candidate) bool {
 // wrong candidate: it names a or b, the value follows at most maxGap words later, and in the tool
 // results only the other one has it. A negation or contrast between name and value prevents this.
 func (r *reading) isFalseValue(i int, a, b *candidate) bool {
+	return slices.ContainsFunc(r.ascriptions(i), func(x ascription) bool {
+		named, other, ok := r.opposite(x.name, a, b)
+		return ok && named.values&x.bit == 0 && other.values&x.bit != 0
+	})
+}
+
+// ascription is a value that a sentence ascribes to a product, as in "612 is black". bit is that of the value.
+type ascription struct {
+	name *cite
+	bit  uint64
+}
+
+// ascriptions returns the ascriptions of sentence i. They are cached, since each two candidates are compared.
+func (r *reading) ascriptions(i int) []ascription {
+	if known, ok := r.ascribed[i]; ok {
+		return known
+	}
 	const turns = requireWord | negationWord | onlyWord | preferWord | rejectWord | contrastWord | causeWord
+	var all []ascription
 	cites := r.sentenceCites(i)
 	for k := range cites {
-		bit := r.valueBit(&cites[k])
-		if bit == 0 {
+		value := &cites[k]
+		bit := r.valueBit(value)
+		if bit == 0 || r.isDeniedAfter(value) {
 			continue
 		}
 		for n := range cites {
-			if cites[n].end > cites[k].start || r.wordsBetween(cites[n].end, cites[k].start) > maxGap {
-				continue
-			}
-			named, other, ok := r.opposite(&cites[n], a, b)
-			if !ok {
-				continue
-			}
-			isTurned := r.classesIn(i, span{cites[n].end, cites[k].start})&turns != 0
-			if !isTurned && !r.isDeniedAfter(&cites[k]) && named.values&bit == 0 && other.values&bit != 0 {
-				return true
+			name := &cites[n]
+			isNear := name.end <= value.start && r.wordsBetween(name.end, value.start) <= maxGap
+			if isNear && r.classesIn(i, span{name.end, value.start})&turns == 0 {
+				all = append(all, ascription{name, bit})
 			}
 		}
 	}
-	return false
+	if r.ascribed == nil {
+		r.ascribed = map[int][]ascription{}
+	}
+	r.ascribed[i] = all
+	return all
 }
 
 // isDeniedAfter reports whether a negation follows the value c, as in "timer no" and "coin pocket: no", and ends
@@ -107,7 +124,7 @@ func (r *reading) isDeniedAfter(c *cite) bool {
 			return false
 		}
 		gap := strings.Trim(r.folded[c.end:m.start], " :=-–|")
-		rest := strings.TrimLeft(r.folded[m.end:s.end], " ")
+		rest := strings.TrimLeft(r.folded[m.end:max(m.end, s.end)], " ") // a phrase may begin in the sentence and end after it
 		isLast := rest == "" || !isWordByte(rest[0])
 		return isLast && strings.Count(gap, " ") == 0 && !strings.ContainsFunc(gap, endsClause)
 	})

@@ -81,6 +81,8 @@ type reading struct {
 	// undecided is the index range of the sentences that choose nothing, since the decision is left open;
 	// nil if it was not looked for yet.
 	undecided *span
+	// ascribed caches the ascriptions by sentence.
+	ascribed map[int][]ascription
 }
 
 // findCites finds all cites (mentions of returned data) in the passage and stores them in r.cites

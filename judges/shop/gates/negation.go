@@ -86,8 +86,8 @@ func (p *passage) comparesLabels(m *mark, marks []mark) bool {
 }
 
 // wordsBetween counts the words of the text between two byte offsets. Each character of a script
-// without blanks counts as a word. It returns maxSentence, which is above every limit, if the end of a clause or a
-// bracket is between them, or start is after end.
+// without blanks counts as a word. It returns maxSentence, which is above every limit, if there are
+// more than maxAsked, the end of a clause or a bracket is between them, or start is after end.
 func (p *passage) wordsBetween(start, end int32) int {
 	if start > end {
 		return maxSentence
@@ -95,7 +95,7 @@ func (p *passage) wordsBetween(start, end int32) int {
 	words := 0
 	inWord := false
 	for _, c := range p.folded[start:end] {
-		if endsClause(c) {
+		if endsClause(c) || words > maxAsked {
 			return maxSentence
 		}
 		isSpace := unicode.IsSpace(c)

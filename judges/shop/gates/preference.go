@@ -434,9 +434,13 @@ func (r *reading) isCircular(i int) bool {
 
 // isEmpty reports whether sentence i has, from a byte offset on, at least two listed words and else only names.
 func (r *reading) isEmpty(i int, start int32) bool {
+	isName := map[int32]bool{} // by its start
+	for _, c := range r.sentenceCites(i) {
+		isName[c.start] = isName[c.start] || c.namesProduct()
+	}
 	words := 0
 	for _, t := range r.sentenceTokens(i) {
-		if t.start < start || slices.ContainsFunc(r.sentenceCites(i), func(c cite) bool { return c.start == t.start && c.namesProduct() }) {
+		if t.start < start || isName[t.start] {
 			continue
 		}
 		if !r.lexicon.plain[r.folded[t.start:t.end]] {
