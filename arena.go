@@ -10,11 +10,15 @@ type Record struct {
 	Trace    *Trace
 	Dialogue Dialogue
 	// Graded is Dialogue without the thinking that no logged reply contains. Judges read it.
-	Graded    Dialogue
+	Graded Dialogue
+	// Logged is the part of Graded that logged replies contain; nil if that is all of it.
+	Logged    *Dialogue
 	Origin    Origin
 	Structure Structure
 	Outcome   Outcome
 	Judgement Judgement
+	// Low is the judgement on Logged if Judgement is withheld for it; else nil.
+	Low *Judgement
 }
 
 // Dialogue is the normal form of a trace, whatever its dialect: turns of one model with

@@ -11,7 +11,7 @@ const (
 	JudgeUnparsed    JudgeOutcome = "unparsed"           // the judge's answer cannot be read
 	JudgeFailed      JudgeOutcome = "failed"             // the judge could not be reached
 	JudgeUnsaid      JudgeOutcome = "thinking_unsaid"    // no reply of the log holds the thinking: the judge was not asked, and rows of the attempt have no thinking
-	JudgeUndecided   JudgeOutcome = "thinking_undecided" // the agent's client adds sentences to the thinking, and the log lacks replies that would show which
+	JudgeUndecided   JudgeOutcome = "thinking_undecided" // the grade rests on sentences that may be in a reply which the log lacks, or the client's
 	JudgeNotMeasured JudgeOutcome = "not_measured"       // the judge was not measured on the domain of the attempt, so that it was not asked
 	JudgeNotAsked    JudgeOutcome = "not_asked"          // the attempt cannot become a row and was not drawn: the judge was not asked
 )

@@ -1,7 +1,6 @@
 package environment
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -100,6 +99,7 @@ func (w *Rewarder) RewardTrace(ctx context.Context, t *arena.Trace) (Line, error
 	attempt := &reward.Attempt{
 		Trace:      t,
 		Dialogue:   &thinking.Graded,
+		Logged:     thinking.Logged,
 		Problem:    problem,
 		Unreadable: countUnreadable(&d),
 	}
@@ -165,34 +165,39 @@ func (w *Rewarder) judge(ctx context.Context, a *reward.Attempt) (Verdict, error
 	if flag != "" {
 		v.Reward.Flags = append(v.Reward.Flags, flag)
 	}
-	if flag == FlagUncompared {
+	if flag == FlagUncompared || flag == FlagUndecided {
 		v.Quality = nil
 	}
 	return v, nil
 }
 
-// grade stores the judge's grade of an attempt's reasoning in a. If the passage that decides the grade
-// must not be paid, grade returns the flag that says why, and the stored grade is that of the attempt
-// without its thinking: neither a farm nor an honest remark then earns less than silence.
+// grade stores the judge's grade of an attempt's reasoning in a, or that of what logged replies
+// contain if the grade is withheld. If the passage that decides the grade must not be paid, grade
+// returns the flag that says why, and the stored grade is that of the attempt without its thinking:
+// neither a farm nor an honest remark then earns less than silence.
 func (w *Rewarder) grade(ctx context.Context, a *reward.Attempt) (flag string, err error) {
-	j, err := w.Judge.Judge(ctx, a.Trace, a.Dialogue)
+	j, low, err := judges.Ask(ctx, w.Judge, a.Trace, a.Dialogue, a.Logged)
 	if err != nil {
 		return "", err
 	}
+	if low != nil {
+		j = *low
+		flag = FlagUndecided
+	}
 	a.Quality = j.Score
 	if w.Frames == nil {
-		return "", nil
+		return flag, nil
 	}
 
 	passage := frames.DecidingPassage(&j, a.Trace.Query, a.Dialogue.Turns)
-	isFrame, isMeasured := w.Frames.Check(cmp.Or(a.Trace.Query, a.Trace.ProblemID), passage)
+	isFrame, isMeasured := w.Frames.Check(a.Trace.ProblemID, a.Trace.Query, passage)
 	switch {
 	case isFrame:
 		flag = FlagFramed
 	case !isMeasured:
 		flag = FlagUncompared
 	default:
-		return "", nil
+		return flag, nil
 	}
 	silent := filters.WithoutThinking(a.Dialogue)
 	if j, err = w.Judge.Judge(ctx, a.Trace, &silent); err != nil {
@@ -238,4 +243,7 @@ const (
 	// FlagUncompared is that of an episode whose deciding passage could not be compared with enough
 	// others, since the environment has seen too few problems.
 	FlagUncompared = "uncompared_thought"
+	// FlagUndecided is that of an attempt whose log lacks replies that would show whether a model
+	// wrote the reasons (judges.Ask). It is paid for what the logged replies contain.
+	FlagUndecided = "undecided_thought"
 )

@@ -109,6 +109,7 @@ func (f *Filter) CheckRecord(rec *arena.Record) habits.Sample {
 	s.Features = features(a, score, thinking.share)
 	rec.Structure = s
 	rec.Graded = thinking.Graded
+	rec.Logged = thinking.Logged
 	rec.Origin = thinking.Origin
 	return sample
 }

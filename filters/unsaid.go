@@ -26,6 +26,9 @@ type Thinking struct {
 	// Graded is the dialogue without the thinking that no logged reply contains, since judges grade
 	// only what a model wrote. It is the whole dialogue if the log is incomplete.
 	Graded arena.Dialogue
+	// Logged is the part of Graded that logged replies contain. It is nil if they contain all, or
+	// if the source has no log of replies.
+	Logged *arena.Dialogue
 	// share is Unsaid, NaN if it is nil.
 	share float64
 }
@@ -39,15 +42,19 @@ func MeasureThinking(t *arena.Trace, d *arena.Dialogue) Thinking {
 }
 
 func measureThinking(a *evidence.Attempt) Thinking {
-	unsaid, turns := thinking.Measure(a)
+	unsaid, turns, logged := thinking.Measure(a)
 	share := unsaid.Share()
-	return Thinking{
+	t := Thinking{
 		share:     share,
 		Unsaid:    stats.FiniteOrNil(share),
 		IsForeign: share > maxUnsaid, // false for NaN
 		Origin:    unsaid.Origin,
 		Graded:    arena.Dialogue{Turns: turns, Faults: a.Dialogue.Faults},
 	}
+	if logged != nil && a.Trace.Source.HasProxyLog {
+		t.Logged = &arena.Dialogue{Turns: logged, Faults: a.Dialogue.Faults}
+	}
+	return t
 }
 
 // WithoutThinking returns a dialogue without the model's thinking. It drops turns that contain

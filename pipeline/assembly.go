@@ -166,7 +166,6 @@ func (s *session) makeReports(
 	formulas := map[string]string{} // of adaptivity, by agent
 	var kept figures.Figures
 	err := s.eachEntry(ctx, block.PartFound, func(pos ref, x *block.Entry) error {
-		s.weights(p).withhold(x)
 		line, err := lines.of(p, pos.Input)
 		if err != nil {
 			return err

@@ -116,7 +116,6 @@ func (g *decider) isSelected(pos ref, d choose.Decision) (bool, error) {
 		return false, err
 	}
 	r.complete(x, pos.Entry)
-	g.weights.withhold(x)
 	structure := g.revised(pos, x)
 	if s.Config.Recorded { // there is one split
 		d.Split = corpus.SplitTrain
@@ -251,7 +250,6 @@ func (g *grouper) decide(ctx context.Context, part int, out *shuffle.Store) erro
 // become a training row and the user's expression select.where selects it, decideEntry also writes it
 // as a candidate, from which rows are selected later.
 func (g *decider) decideEntry(pos ref, x *block.Entry) error {
-	g.weights.withhold(x)
 	d := g.decisionOn(pos, x)
 	isCandidate := g.isCandidate(d, x)
 	if isCandidate {

@@ -13,6 +13,7 @@ import (
 	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/filters/habits"
 	"github.com/trajectory-arena/arena/internal/asjson"
+	"github.com/trajectory-arena/arena/internal/digest"
 	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/judges/frames"
 	"github.com/trajectory-arena/arena/judges/multiplier"
@@ -60,6 +61,10 @@ const (
 	traitStream
 	sampleStream
 	gradeStream
+	// wordingStream has the wordings of the passages on which grades rest, by wording, and
+	// repeatStream the attempts whose wordings others have, by agent.
+	wordingStream
+	repeatStream
 	// copyStream has the records that are copies, and sharedStream the replies and dialogues that
 	// several attempts share.
 	copyStream
@@ -98,7 +103,7 @@ func (s *session) newGrouper(job *shuffle.Job) *grouper {
 		copies:  make([][]copyKind, len(s.inputs)),
 		index:   habits.NewIndex(),
 		agents:  habitsByAgent{},
-		weights: weights{isRecorded: s.Config.Recorded, config: s.Config.Multiplier, framed: map[string]bool{}, adding: map[string]bool{}},
+		weights: weights{isRecorded: s.Config.Recorded, config: s.Config.Multiplier, framed: map[string]bool{}},
 	}
 }
 
@@ -114,6 +119,7 @@ func (g *grouper) run(ctx context.Context) error {
 		{"read", g.readBlocks, nil},
 		{"copies", g.findCopies, g.loadCopies},
 		{"shared", g.findShared, g.loadShared},
+		{"wordings", g.findSharedWordings, nil},
 		{"habits", g.addHabits, g.loadHabits},
 		{"runs", g.sumGrades, g.loadRuns},
 		{"decisions", g.decide, nil},
@@ -189,20 +195,66 @@ func (g *grouper) readBlocks(ctx context.Context, part int, out *shuffle.Store) 
 			})
 		}
 		packed = x.Sample.Append(packed[:0])
-		passage := x.Passage
+		passage := x.DecidingPassage()
 		if !x.HasDialogue {
-			passage = ""
+			passage.Text = ""
 		}
 		out.Add(sampleStream, shuffle.PartitionOf(x.Agent), func(b []byte) []byte {
-			b = habits.AppendText(appendPosition(b, pos), x.Agent)
-			b = habits.AppendText(b, x.Request())
-			b = habits.AppendText(b, passage)
-			b = appendInts(b, int(x.Origin))
-			return habits.AppendText(b, packed)
+			return habits.AppendText(appendPassage(appendPosition(b, pos), &passage), packed)
 		})
+		g.addWordings(pos, &passage, out)
 		g.addGrade(pos, x, out)
 		return nil
 	})
+}
+
+// addWordings writes the wordings by which a passage is compared with those of all agents of its
+// day.
+func (g *grouper) addWordings(pos ref, p *frames.Passage, out *shuffle.Store) {
+	if p.Text == "" {
+		return
+	}
+	named := *p
+	named.Text = digest.SHA256([]byte(p.Text)) // only compared
+	for _, wording := range p.Wordings() {
+		out.Add(wordingStream, shuffle.PartitionOf(wording), func(b []byte) []byte {
+			return habits.AppendText(appendPassage(appendPosition(b, pos), &named), wording)
+		})
+	}
+}
+
+// findSharedWordings finds the passages with a wording that passages at other problems have. Copies
+// of attempts do not count.
+func (g *grouper) findSharedWordings(_ context.Context, part int, out *shuffle.Store) error {
+	type use struct {
+		refs     []ref
+		passages []frames.Passage
+	}
+	uses := map[string]*use{}
+	err := g.records(wordingStream, part, func(u *habits.Unpacker) {
+		pos := unpackPosition(u)
+		p := unpackPassage(u)
+		wording := u.Text()
+		if g.copyOf(pos) != original {
+			return
+		}
+		if uses[wording] == nil {
+			uses[wording] = &use{}
+		}
+		uses[wording].refs = append(uses[wording].refs, pos)
+		uses[wording].passages = append(uses[wording].passages, p)
+	})
+	for _, wording := range slicesx.SortedKeys(uses) {
+		u := uses[wording]
+		for i, isShared := range frames.Shared(u.passages) {
+			if isShared {
+				out.Add(repeatStream, shuffle.PartitionOf(u.passages[i].Agent), func(b []byte) []byte {
+					return appendPosition(b, u.refs[i])
+				})
+			}
+		}
+	}
+	return err
 }
 
 // addID writes an ID of an attempt. Attempts with one ID are compared.
@@ -221,8 +273,6 @@ func (g *grouper) addGrade(pos ref, x *block.Entry, out *shuffle.Store) {
 	}
 	out.Add(gradeStream, shuffle.PartitionOf(x.RunID), func(b []byte) []byte {
 		b = habits.AppendText(appendPosition(b, pos), x.RunID)
-		b = habits.AppendText(b, x.Agent)
-		b = habits.AppendFlag(b, x.Origin == arena.OriginOpen)
 		if x.Score == nil {
 			return habits.AppendFlag(b, false)
 		}
@@ -232,6 +282,18 @@ func (g *grouper) addGrade(pos ref, x *block.Entry, out *shuffle.Store) {
 
 func appendPosition(b []byte, pos ref) []byte {
 	return appendInts(b, pos.Input, pos.Entry)
+}
+
+// appendPassage appends a passage, without its day.
+func appendPassage(b []byte, p *frames.Passage) []byte {
+	for _, text := range [...]string{p.Agent, p.Problem, p.Request, p.Text} {
+		b = habits.AppendText(b, text)
+	}
+	return b
+}
+
+func unpackPassage(u *habits.Unpacker) frames.Passage {
+	return frames.Passage{Agent: u.Text(), Problem: u.Text(), Request: u.Text(), Text: u.Text()}
 }
 
 func unpackPosition(u *habits.Unpacker) ref { return ref{Input: u.Int(), Entry: u.Int()} }
@@ -358,11 +420,19 @@ func samples(list []sampled) iter.Seq[*habits.Sample] {
 // calls. Copies of attempts do not count; an agent that has only copies has habits without samples.
 func (g *grouper) addHabits(_ context.Context, part int, out *shuffle.Store) error {
 	var passages []frames.Passage
+	isShared := map[ref]bool{}
+	err := g.records(repeatStream, part, func(u *habits.Unpacker) {
+		isShared[unpackPosition(u)] = true
+	})
+	if err != nil {
+		return err
+	}
 	all := map[string][]sampled{}
 	counted := map[string][]sampled{}
-	err := g.records(sampleStream, part, func(u *habits.Unpacker) {
+	err = g.records(sampleStream, part, func(u *habits.Unpacker) {
 		pos := unpackPosition(u)
-		p := frames.Passage{Agent: u.Text(), Problem: u.Text(), Text: u.Text(), Origin: arena.Origin(u.Int())} //nolint:gosec // packed above
+		p := unpackPassage(u)
+		p.IsShared = isShared[pos]
 		x := sampled{pos, u.Packed()}
 		all[p.Agent] = append(all[p.Agent], x)
 		if g.copyOf(pos) != original {
@@ -377,8 +447,7 @@ func (g *grouper) addHabits(_ context.Context, part int, out *shuffle.Store) err
 	}
 	for _, f := range frames.Flags(passages) {
 		out.Add(flagStream, part, func(b []byte) []byte {
-			b = habits.AppendFlag(habits.AppendText(b, f.Agent), f.Framed)
-			return habits.AppendFlag(b, f.Adds)
+			return habits.AppendFlag(habits.AppendText(b, f.Agent), f.Framed)
 		})
 	}
 	return err
@@ -409,7 +478,7 @@ func (g *grouper) addAgent(part int, name string, agent *habits.Agent, list []sa
 }
 
 // sumGrades sums the judge's grades of each run in a partition, in the order of the inputs. Each
-// attempt with a dialogue counts once, even if it is dropped. Those whose grade is withheld do not.
+// attempt with a dialogue counts once, even if it is dropped.
 func (g *grouper) sumGrades(_ context.Context, part int, out *shuffle.Store) error {
 	type grade struct {
 		ref
@@ -419,13 +488,10 @@ func (g *grouper) sumGrades(_ context.Context, part int, out *shuffle.Store) err
 	var grades []grade
 	err := g.records(gradeStream, part, func(u *habits.Unpacker) {
 		x := grade{ref: unpackPosition(u), run: u.Text()}
-		isAdding := g.weights.adding[u.Text()]
-		isUndecided := u.Flag() && isAdding
 		if u.Flag() {
 			x.score = new(u.Float())
 		}
-		isWithheld := isUndecided && x.score != nil
-		if !isWithheld && g.copyOf(x.ref) == original {
+		if g.copyOf(x.ref) == original {
 			grades = append(grades, x)
 		}
 	})
@@ -462,9 +528,6 @@ func (g *grouper) loadHabits() error {
 		agent := u.Text()
 		if u.Flag() {
 			g.weights.framed[agent] = true
-		}
-		if u.Flag() {
-			g.weights.adding[agent] = true
 		}
 	})
 }

@@ -36,7 +36,7 @@ func (m *mapper) judge(
 		rec.Judgement = judges.NotAsked(name)
 		return 0, nil
 	}
-	rec.Judgement, err = d.judge.Judge(ctx, rec.Trace, &rec.Graded)
+	rec.Judgement, rec.Low, err = judges.Ask(ctx, d.judge, rec.Trace, &rec.Graded, rec.Logged)
 	if mayBeRow || every == 1 {
 		every = 0
 	}

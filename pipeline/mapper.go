@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -204,6 +205,7 @@ func usable(f *filters.Filter, s *arena.Structure, success bool) bool {
 
 func newEntry(rec *arena.Record, d *runDomain) *block.Entry {
 	t := rec.Trace
+	decisive := cmp.Or(rec.Low, &rec.Judgement)
 	head := block.Head{
 		Attempt: rows.NewAttempt(rec),
 		Agent:   filters.AgentOf(t.Agent, t.RunID),
@@ -214,11 +216,14 @@ func newEntry(rec *arena.Record, d *runDomain) *block.Entry {
 		Disputed: slices.Contains(t.Lost, formats.LostOpposite),
 
 		Query:   digest.SHA256([]byte(t.Query)),
-		Passage: frames.DecidingPassage(&rec.Judgement, t.Query, rec.Dialogue.Turns),
+		Passage: frames.DecidingPassage(decisive, t.Query, rec.Dialogue.Turns),
 		Origin:  rec.Origin,
 	}
 	if rec.Judgement.Outcome == arena.JudgeScored {
 		head.Score = rec.Judgement.Score
+	}
+	if rec.Low != nil {
+		head.Withheld = rec.Low.Score
 	}
 	results := block.Found{
 		Structure: rec.Structure,

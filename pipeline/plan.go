@@ -65,7 +65,7 @@ type plan struct {
 	NotAsked int64 `json:"not_asked,omitempty"`
 	// Collisions counts the attempts with the ID of another attempt of other content.
 	Collisions int64 `json:"collisions,omitempty"`
-	// Undecided counts the attempts whose grade is withheld (weights.withhold).
+	// Undecided counts the attempts whose grade is withheld (judges.Ask).
 	Undecided int64 `json:"thinking_undecided,omitempty"`
 	// Tallies count scored attempts and successes, by problem.
 	Tallies []rows.Tally `json:"tallies"`
@@ -73,8 +73,6 @@ type plan struct {
 	Runs map[string]multiplier.Quality `json:"runs,omitempty"`
 	// Framed are the agents whose deciding passages follow one template, if factors depend on it.
 	Framed map[string]bool `json:"framed,omitempty"`
-	// Adding are the agents whose clients add sentences to most thinking, if factors depend on it.
-	Adding map[string]bool `json:"adding,omitempty"`
 	// Agents are the habits of the agents over all their attempts, by agent.
 	Agents habitsByAgent `json:"agents"`
 }
@@ -215,7 +213,6 @@ func (g *grouper) finish(ctx context.Context, key string) error {
 	p.Key = key
 	p.Runs = g.weights.runs
 	p.Framed = g.weights.framed
-	p.Adding = g.weights.adding
 	p.Agents = g.agents
 	if err := g.sumCounts(p); err != nil {
 		return err

@@ -12,7 +12,6 @@ import (
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/guard/minhash"
 	"github.com/trajectory-arena/arena/internal/slicesx"
-	"github.com/trajectory-arena/arena/judges"
 	"github.com/trajectory-arena/arena/judges/multiplier"
 	"github.com/trajectory-arena/arena/pipeline/block"
 	"github.com/trajectory-arena/arena/pipeline/choose"
@@ -242,30 +241,13 @@ type weights struct {
 	// framed has the agents whose deciding passages (the texts on which grades rest) follow one
 	// template, nil if no factor depends on it.
 	framed map[string]bool
-	// adding has the agents whose clients add sentences to most thinking.
-	adding map[string]bool
 	// isRecorded reports whether attempts are taken as they were recorded.
 	isRecorded bool
 }
 
 // weights returns the weights of a plan.
 func (s *session) weights(p *plan) *weights {
-	return &weights{s.Config.Multiplier, p.Runs, p.Framed, p.Adding, s.Config.Recorded}
-}
-
-// isUndecided reports whether the grade of an attempt is withheld (judges.IsUndecided).
-func (w *weights) isUndecided(x *block.Entry) bool {
-	return judges.IsUndecided(x.Origin, w.adding[x.Agent])
-}
-
-// withhold removes the grade of an undecided attempt. It moves the score to x.Withheld, since the
-// attempt's factor must not exceed that of its score.
-func (w *weights) withhold(x *block.Entry) {
-	if x.Judgement.Outcome == arena.JudgeScored && w.isUndecided(x) {
-		x.Withheld = x.Score
-		x.Score = nil
-		x.Judgement = judges.Undecided(x.Judgement)
-	}
+	return &weights{s.Config.Multiplier, p.Runs, p.Framed, s.Config.Recorded}
 }
 
 // factor returns the factor, 0 to 1, by which an attempt's success is multiplied for the judge's
@@ -285,16 +267,11 @@ func (w *weights) factor(x *block.Entry) *float64 {
 	if x.Judgement.Outcome == arena.JudgeUnsaid {
 		return w.config.Ungradable(w.framed[x.Agent])
 	}
-	isDoubtful := w.framed[x.Agent] || w.isUndecided(x)
 	run := w.runs[x.RunID]
 	if run.Mean() == nil && x.Withheld != nil { // all grades of the run are withheld
 		run = run.Add(x.Withheld)
 	}
-	return w.config.Factor(
-		cmp.Or(x.Score, x.Withheld),
-		run,
-		isDoubtful,
-	)
+	return w.config.Factor(cmp.Or(x.Score, x.Withheld), run, w.framed[x.Agent])
 }
 
 // quality returns the grade by which an attempt is compared with others at its problem. If the

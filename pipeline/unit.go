@@ -147,7 +147,6 @@ func (w *unitWriter) eachDraft(ctx context.Context, visit func(c chosen, x *bloc
 			return err
 		}
 		r.complete(x, pos.Entry)
-		w.weights.withhold(x)
 		if err := visit(pos, x, d); err != nil {
 			return err
 		}

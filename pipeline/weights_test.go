@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -164,11 +165,17 @@ func TestUnscoredAttemptsAreNoLowGrades(t *testing.T) {
 	}
 }
 
-// countingJudge grades as lengthJudge does and counts how often it was asked.
-type countingJudge struct{ requests *atomic.Int64 }
+// countingJudge grades as lengthJudge does and counts the attempts that it was asked about. It is
+// asked about an attempt with an incomplete log twice.
+type countingJudge struct {
+	requests *atomic.Int64
+	asked    *sync.Map
+}
 
 func (c countingJudge) Judge(ctx context.Context, t *arena.Trace, d *arena.Dialogue) (arena.Judgement, error) {
-	c.requests.Add(1)
+	if _, isAsked := c.asked.LoadOrStore(t.ID, true); !isAsked {
+		c.requests.Add(1)
+	}
 	return lengthJudge{}.Judge(ctx, t, d)
 }
 
@@ -185,7 +192,7 @@ func TestDroppedAttemptsAreGradedAsASample(t *testing.T) {
 		r.Config.Select.SuccessOnly = false
 		r.Config.Judge = pipeline.JudgeConfig{DroppedEvery: every}
 		r.Config.Multiplier.Per = per
-		r.Judge = countingJudge{&requests}
+		r.Judge = countingJudge{&requests, &sync.Map{}}
 		s := build(t, r)
 		judged := map[string]rows.Judgement{}
 		for _, j := range rowsOf[rows.Judgement](t, r.Out, "tables", "judgements.parquet") {
@@ -291,64 +298,4 @@ func TestStepsAreTheKeptAttemptsLabelled(t *testing.T) {
 		t.Error("no step was needed")
 	}
 	verified(t, out)
-}
-
-// dayWithNotes returns the sample day with logs of which each third lacks a reply. If isNoted is set,
-// the client adds a note to the thinking of all attempts of the run notedRun.
-func dayWithNotes(t *testing.T, isNoted bool) string {
-	t.Helper()
-	day := copyDay(t, unchanged)
-	path := filepath.Join(day, "traces", "run="+notedRun, "output.jsonl.gz")
-	n := 0
-	var out strings.Builder
-	for line := range strings.Lines(string(inflate(t, path))) {
-		n++
-		if isNoted {
-			line = strings.ReplaceAll(line, `"think": "`, fmt.Sprintf(`"think": "Note %d of the client. `, n))
-		}
-		if n%3 == 0 {
-			line = strings.Replace(line, `"inference_total": `, `"inference_total": 10`, 1)
-		}
-		out.WriteString(line)
-	}
-	if err := os.WriteFile(path, gzipped(t, out.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return day
-}
-
-const notedRun = "2d733bd5-c2da-405d-a0ea-b87767e31b7e"
-
-// TestGradesOfUnknownThinkingOfAClientThatAddsSentences holds that a grade weighs no more than silence
-// if the log cannot show who wrote the thinking, and the agent's complete logs show that its client
-// adds sentences. All other grades weigh as before.
-func TestGradesOfUnknownThinkingOfAClientThatAddsSentences(t *testing.T) {
-	t.Parallel()
-	factors := func(isNoted bool) map[string]float64 {
-		r := newRun(t, dayWithNotes(t, isNoted), filepath.Join(t.TempDir(), "out"))
-		r.Config.Judge.DroppedEvery = 1
-		build(t, r)
-		byID := map[string]float64{}
-		for _, j := range rowsOf[rows.Judgement](t, r.Out, "tables", "judgements.parquet") {
-			if j.Multiplier != nil {
-				byID[j.TraceID] = *j.Multiplier
-			}
-		}
-		return byID
-	}
-	before := factors(false)
-	lowered := 0
-	for id, factor := range factors(true) {
-		silence := outcome.Multiplier(multiplier.Silent)
-		switch {
-		case factor == before[id]:
-		case near(factor, silence) && before[id] > silence && strings.HasPrefix(id, notedRun):
-			lowered++
-		default:
-			t.Errorf("%s: factor %v, before %v", id, factor, before[id])
-		}
-	}
-	if lowered != 6 {
-		t.Errorf("%d factors of 6 attempts with incomplete logs are lower", lowered)
-	}
 }

@@ -217,7 +217,7 @@ func (r *Run) score(
 	}
 	d := rollout.Dialogue(result.Trace)
 	thinking := filters.MeasureThinking(result.Trace, &d)
-	j, err := r.Judge.Judge(ctx, result.Trace, &thinking.Graded)
+	j, _, err := judges.Ask(ctx, r.Judge, result.Trace, &thinking.Graded, thinking.Logged)
 	if err != nil {
 		return fmt.Errorf("judge rollout: %w", err)
 	}

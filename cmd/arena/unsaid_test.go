@@ -19,7 +19,6 @@ import (
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/internal/model/modeltest"
-	"github.com/trajectory-arena/arena/judges/frames"
 	"github.com/trajectory-arena/arena/judges/multiplier"
 	"github.com/trajectory-arena/arena/report/attempt"
 )
@@ -309,14 +308,14 @@ func TestInsertedSentencesHaveNoEffect(t *testing.T) {
 	}
 }
 
-// TestClientsThatAddSentencesAreReported builds a day in which a client adds a note to the thinking of
-// one run, and a third of the run's logs lack a reply.
-func TestClientsThatAddSentencesAreReported(t *testing.T) {
+// TestReasonsThatNoReplyShowsAreNotGraded builds a day in which a client adds a comparison to the
+// thinking of one run, and a third of the run's logs lack a reply.
+func TestReasonsThatNoReplyShowsAreNotGraded(t *testing.T) {
 	t.Parallel()
 	n := 0
 	day := changedDay(t, func(line string) string {
 		n++
-		line = withThoughts(line, func(think string) string { return fmt.Sprint(think, "\nNote ", n, " of the client.") })
+		line = insertSentences(line)
 		if n%3 == 0 {
 			line = strings.Replace(line, `"inference_total":`, `"inference_total":10`, 1)
 		}
@@ -328,20 +327,6 @@ func TestClientsThatAddSentencesAreReported(t *testing.T) {
 		t.Errorf("the funnel does not count the grades that are withheld:\n%s", words)
 	}
 	must(t, cli.ExitOK, "verify", out)
-	b, err := os.ReadFile(filepath.Join(out, "reports", "judges.json"))
-	var report struct{ Frames []frames.Flag }
-	if err = errors.Join(err, json.Unmarshal(b, &report)); err != nil {
-		t.Fatal(err)
-	}
-	// two programs of the whole day add sentences, too
-	i := slices.IndexFunc(report.Frames, func(f frames.Flag) bool { return f.Agent == swappedAgent })
-	if i < 0 || report.Frames[i].Added != 12 || !report.Frames[i].Adds {
-		t.Errorf("want 12 attempts with added sentences of %s: %+v", swappedAgent, report.Frames)
-	}
-	card, err := os.ReadFile(filepath.Join(out, "README.md"))
-	if err != nil || !strings.Contains(string(card), "agents add sentences") {
-		t.Errorf("the card does not name the client: %v", err)
-	}
 	checkWithheld(t, out)
 	checkSameGrades(t, day, out)
 }
@@ -406,8 +391,9 @@ func checkSameGrades(t *testing.T, day, out string) {
 	}
 }
 
-// checkWithheld checks that the attempts whose logs lack a reply have no grade, neither in the ledger nor
-// in a row, are paid no more than silence, and that the attempts with complete logs keep their grades.
+// checkWithheld checks that the attempts whose grades rest on what no logged reply shows have no
+// grade, neither in the ledger nor in a row, are paid no more than silence, and that the others
+// keep their grades.
 func checkWithheld(t *testing.T, out string) {
 	t.Helper()
 	withheld := map[string]bool{}
@@ -427,7 +413,7 @@ func checkWithheld(t *testing.T, out string) {
 		withheld[j.TraceID] = true
 		return nil
 	})
-	if err != nil || len(withheld) != 6 || graded != 12 {
+	if err != nil || len(withheld) != 4 || graded != 14 {
 		t.Errorf("%d grades are withheld, %d given, %v", len(withheld), graded, err)
 	}
 	shards, _ := filepath.Glob(filepath.Join(out, "data", "sft", "*.parquet"))

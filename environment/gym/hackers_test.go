@@ -277,7 +277,7 @@ func TestThoughtsAreComparedBeforeTheyArePaid(t *testing.T) {
 		t.Errorf("before: flags %v, grade %v, %.3f is paid, %.3f for silence", before.Reward.Flags, before.Quality, before.Reward.Total, none.Reward.Total)
 	}
 	for i := range frames.MinProblems {
-		e.Rewarder.Frames.Check(fmt.Sprint("other ", i), fmt.Sprintf("Reason%c%c.", 'a'+i/26, 'a'+i%26))
+		e.Rewarder.Frames.Check(fmt.Sprint("other ", i), "", fmt.Sprintf("Reason%c%c.", 'a'+i/26, 'a'+i%26))
 	}
 	after := play(t, e, 0, honest)
 	if slices.Contains(after.Reward.Flags, environment.FlagUncompared) || after.Quality == nil || after.Reward.Total <= none.Reward.Total {

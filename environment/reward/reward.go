@@ -21,8 +21,10 @@ import (
 type Attempt struct {
 	Trace    *arena.Trace
 	Dialogue *arena.Dialogue
-	Problem  *arena.Problem
-	Outcome  arena.Outcome
+	// Logged is the part of Dialogue that logged replies contain; nil if that is all of it.
+	Logged  *arena.Dialogue
+	Problem *arena.Problem
+	Outcome arena.Outcome
 	// Quality is the score of the reasoning judge, nil if none.
 	Quality *float64
 	// Unreadable counts the unreadable calls, which the dialogue lacks.

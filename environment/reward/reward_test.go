@@ -42,7 +42,7 @@ an earlier result. The default preset, ` + "`general`" + `, weighs the first thr
 `
 
 const flags = `
-Flags mark suspicious rollouts; only ` + "`framed_thought` and `uncompared_thought`" + ` change the reward. The endpoint ` + "`/verify`" + ` returns each flag as ` + "`flag_NAME`" + `.
+Flags mark suspicious rollouts; only ` + "`framed_thought`, `uncompared_thought` and `undecided_thought`" + ` change the reward. The endpoint ` + "`/verify`" + ` returns each flag as ` + "`flag_NAME`" + `.
 
 | flag | |
 |---|---|
@@ -54,6 +54,7 @@ Flags mark suspicious rollouts; only ` + "`framed_thought` and `uncompared_thoug
 | ` + "`other_calls_than_made`" + ` | the model's account of the episode holds other calls than were made: these are paid, without a thought |
 | ` + "`framed_thought`" + ` | the thought that decides the grade fills a frame of a quarter of the recent episodes at other problems, five or more, or repeats the wording of three or more, or of one while a tenth of the last 32 are such or a quarter repeat any (served episodes only): it is paid as the same calls without thinking |
 | ` + "`uncompared_thought`" + ` | the server has not yet seen such thoughts at 150 problems, and cannot tell sets of sentences from reasons: it is paid likewise, ` + "`quality`" + ` is null |
+| ` + "`undecided_thought`" + ` | the log lacks replies that would show whether a model wrote the reasons (` + "`env reward`" + `): what its replies contain is paid, ` + "`quality`" + ` is null |
 `
 
 // TestRewardsPageIsWhatIsPaid holds docs/rewards.md to the parts and presets.

@@ -11,6 +11,22 @@ import (
 	"github.com/trajectory-arena/arena/internal/scripts"
 )
 
+// logged returns turns without what was not found, nil if that is nothing. If it was too much to
+// search, no thinking remains.
+func (m *matcher) logged(turns []arena.Turn) []arena.Turn {
+	switch {
+	case !m.tooMany && m.open == 0:
+		return nil
+	case !m.tooMany:
+		return m.cut(turns)
+	}
+	turns = slices.Clone(turns)
+	for i := range turns {
+		turns[i].Think = ""
+	}
+	return turns
+}
+
 // cut returns turns, those that m.read read, without the sentences and words that were not found.
 // If all were found, the result is turns itself.
 func (m *matcher) cut(turns []arena.Turn) []arena.Turn {

@@ -40,12 +40,13 @@ const (
 	maxComparedThoughts = 1 << 26
 )
 
-// Measure returns how much of the thinking is in no logged reply, and the turns of the
-// dialogue without what no reply contains: sentences of any length, and words that a client put
-// before a sentence or at the end of a turn. It compares words, so that case, blanks, punctuation,
-// markup and escapes do not matter. If the log lacks a reply or a part of one, it returns only the
-// origin, and the turns as they are.
-func Measure(a *evidence.Attempt) (Unsaid, []arena.Turn) {
+// Measure returns how much of the thinking is in no logged reply, and the turns of the dialogue
+// without what no reply contains: sentences of any length, and words that a client put before a
+// sentence or at the end of a turn. It compares words, so that case, blanks, punctuation, markup
+// and escapes do not matter. If the log lacks a reply or a part of one, u has only the origin,
+// graded are the turns as they are, and logged are those that graded would be otherwise. logged is
+// nil if the log is whole or has all.
+func Measure(a *evidence.Attempt) (u Unsaid, graded, logged []arena.Turn) {
 	turns := a.Dialogue.Turns
 	m := matchers.Get().(*matcher)
 	defer m.release()
@@ -58,9 +59,9 @@ func Measure(a *evidence.Attempt) (Unsaid, []arena.Turn) {
 	isWhole := a.HasWholeReplies() && !m.tooMany
 	origin := m.origin(isWhole)
 	if !isWhole {
-		return Unsaid{Origin: origin}, turns
+		return Unsaid{Origin: origin}, turns, m.logged(turns)
 	}
-	u := m.count()
+	u = m.count()
 	u.Origin = origin
-	return u, m.cut(turns)
+	return u, m.cut(turns), nil
 }

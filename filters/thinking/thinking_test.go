@@ -47,7 +47,7 @@ func measureTrace(t *arena.Trace, think string) thinking.Unsaid {
 	d := &arena.Dialogue{Turns: []arena.Turn{{Think: think}}}
 	a := evidence.Examine(t, d, nil)
 	defer a.Release()
-	u, _ := thinking.Measure(a)
+	u, _, _ := thinking.Measure(a)
 	return u
 }
 
@@ -144,6 +144,31 @@ func TestLogWithAGapIsNoEvidence(t *testing.T) {
 	}
 }
 
+// TestLoggedIsWhatRepliesContain holds that of an incomplete log graded is the whole thinking, and
+// logged the part that its replies contain, labels left out.
+func TestLoggedIsWhatRepliesContain(t *testing.T) {
+	t.Parallel()
+	call := arena.ProxyCall{Path: "/inference/chat/completions", Status: 200, Response: arena.Raw(chat(modelText))}
+	trace := &arena.Trace{InferenceTotal: 2, HasDialogue: true, Steps: []arena.Step{{Proxy: []arena.ProxyCall{call}}}}
+	for think, want := range map[string]string{
+		modelText:                   modelText,
+		modelText + " " + unsaid:    modelText,
+		"A beats B: " + modelText:   ": " + modelText,
+		modelText + "\nCheaper one": modelText,
+	} {
+		d := &arena.Dialogue{Turns: []arena.Turn{{Think: think}}}
+		a := evidence.Examine(trace, d, nil)
+		_, graded, logged := thinking.Measure(a)
+		a.Release()
+		if logged == nil {
+			logged = graded
+		}
+		if graded[0].Think != think || logged[0].Think != want {
+			t.Errorf("%q: graded %v, logged %v", think, graded, logged)
+		}
+	}
+}
+
 // TestUnsaidSentencesAreTakenOut holds that only the sentences that no reply contains are removed.
 func TestUnsaidSentencesAreTakenOut(t *testing.T) {
 	t.Parallel()
@@ -164,7 +189,7 @@ func TestUnsaidSentencesAreTakenOut(t *testing.T) {
 	} {
 		d := &arena.Dialogue{Turns: []arena.Turn{{Text: "a"}, {Think: think}}}
 		a := evidence.Examine(trace, d, nil)
-		_, turns := thinking.Measure(a)
+		_, turns, _ := thinking.Measure(a)
 		a.Release()
 		if got := turns[1].Think; got != want {
 			t.Errorf("%q: %q, want %q", think, got, want)

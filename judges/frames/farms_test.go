@@ -145,7 +145,7 @@ func TestRotatingSetIsFlagged(t *testing.T) {
 		var w frames.Window
 		lifted := 0
 		for _, p := range day {
-			if isFrame, _ := w.Check(p.Problem, p.Text); !isFrame {
+			if isFrame, _ := w.Check(p.Problem, "", p.Text); !isFrame {
 				lifted++
 			}
 		}
@@ -228,7 +228,7 @@ func TestHonestDaysAreNotFlagged(t *testing.T) {
 			j := gates.Judge(a.Trace, &a.dialogue)
 			if text := frames.DecidingPassage(&j, a.Query, a.dialogue.Turns); text != "" {
 				episodes++
-				if isFrame, _ := w.Check(a.Query, text); isFrame {
+				if isFrame, _ := w.Check(a.Query, "", text); isFrame {
 					unpaid++
 				}
 				passages = append(passages, frames.Passage{Agent: family + a.RunID, Problem: a.Query, Text: text})

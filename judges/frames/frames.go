@@ -44,6 +44,9 @@ type Flag struct {
 	Pairs int     `json:"pairs"`
 	// Repeated is the share of passages with a wording of a passage of the agent at another problem.
 	Repeated float64 `json:"repeated"`
+	// Shared is the share of passages with a wording that other agents of the day have at other
+	// problems (see Shared).
+	Shared float64 `json:"shared"`
 	// Copied is the share of passages that another agent has word for word. It has
 	// no weight: it is unknown who copied whom, and an agent could copy a rival to
 	// lower the rival's pay.
@@ -51,18 +54,17 @@ type Flag struct {
 	// Framed reports whether the day is flagged, since too many pairs are similar or too many wordings
 	// are repeated.
 	Framed bool `json:"framed"`
-	Origins
-	// Adds reports whether the agent's client adds sentences to most attempts. A sentence that may
-	// be from a reply which the log lacks is then more likely the client's than the model's.
-	Adds bool `json:"adds"`
 }
 
-// Flags returns the flags of the agents that have passages or whose clients add sentences, sorted by
-// name.
+// Flags returns the flags of the agents that have passages, sorted by name. MarkShared must have
+// marked the passages.
 func Flags(passages []Passage) []Flag {
 	byAgent := map[string][]Passage{}
 	authors := map[string]map[string]bool{}
 	for _, p := range passages {
+		if p.Text == "" {
+			continue
+		}
 		byAgent[p.Agent] = append(byAgent[p.Agent], p)
 		if authors[p.Text] == nil {
 			authors[p.Text] = map[string]bool{}
@@ -78,13 +80,8 @@ func Flags(passages []Passage) []Flag {
 	for i, agent := range names {
 		wg.Go(func() {
 			f := Flag{Agent: agent}
+			f.compare(byAgent[agent])
 			for _, p := range byAgent[agent] {
-				f.Add(p.Origin)
-			}
-			f.Adds = f.AreAdding()
-			own := slices.DeleteFunc(byAgent[agent], func(p Passage) bool { return p.Text == "" })
-			f.compare(own)
-			for _, p := range own {
 				if len(authors[p.Text]) > 1 {
 					f.Copied += 1 / float64(f.Passages)
 				}
@@ -93,7 +90,7 @@ func Flags(passages []Passage) []Flag {
 		})
 	}
 	wg.Wait()
-	return slices.DeleteFunc(flags, func(f Flag) bool { return f.Passages == 0 && !f.Adds })
+	return flags
 }
 
 // compare compares the passages of thinking that decided the grades of one agent's attempts, at
@@ -101,6 +98,9 @@ func Flags(passages []Passage) []Flag {
 // template filled in again and again; the field Copied is left unset. Passages at the same problem
 // are not compared, since two attempts may rightly decide alike there. It sorts passages.
 func (f *Flag) compare(passages []Passage) {
+	for i, problem := range identify(passages) {
+		passages[i].Problem = problem
+	}
 	slicesx.SortFunc(passages, func(a, b Passage) int {
 		return cmp.Or(cmp.Compare(a.Problem, b.Problem), cmp.Compare(a.Text, b.Text))
 	})
@@ -133,7 +133,10 @@ func (f *Flag) compare(passages []Passage) {
 	repeated := countRepeated(passages)
 	f.Repeated = float64(repeated) / float64(max(len(passages), 1))
 	isRepeated := repeated >= minAlike && f.Repeated >= maxAlike
-	f.Framed = isRepeated || alikePairs >= minAlike && f.Alike >= maxAlike
+	shared := slicesx.CountFunc(passages, func(p *Passage) bool { return p.IsShared })
+	f.Shared = float64(shared) / float64(max(len(passages), 1))
+	isShared := shared >= minAlike && f.Shared >= maxOthers
+	f.Framed = isRepeated || isShared || alikePairs >= minAlike && f.Alike >= maxAlike
 }
 
 // countRepeated counts the passages whose wording (the words without names and figures) occurs

@@ -19,11 +19,14 @@ const (
 	minQuoted = 8
 )
 
-// Passage is the text that decided the grade of one attempt, empty if none did. Origin is who wrote
-// the attempt's thinking.
+// Passage is the text that decided the grade of one attempt, empty if none did.
 type Passage struct {
-	Agent, Problem, Text string
-	Origin               arena.Origin
+	// Problem is the ID of the problem, Request the text of the request or a hash of it, and Day
+	// the date on which the agent ran. The last two are empty if they are unknown.
+	Agent, Problem, Request, Day, Text string
+	// IsShared reports whether passages of the day at other problems, of any agents, have its
+	// wording (MarkShared).
+	IsShared bool
 }
 
 // DecidingPassage returns the passage that a judgement cites for the last gate

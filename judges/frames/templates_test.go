@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/judges/frames"
 )
 
@@ -69,34 +68,5 @@ func TestSentencesOfATemplateAreFound(t *testing.T) {
 	}
 	if f := frames.Flags(day[:len(reasons)])[0]; f.Repeated > 0 {
 		t.Errorf("five sentences, each once: %+v", f)
-	}
-}
-
-// TestClientsThatAddSentences checks which agents' clients are taken to add sentences to most attempts,
-// by the attempts whose logs show who wrote the thinking.
-func TestClientsThatAddSentences(t *testing.T) {
-	t.Parallel()
-	const model, client, open, none = arena.OriginModel, arena.OriginClient, arena.OriginOpen, arena.OriginNone
-	for name, c := range map[string]struct {
-		counts map[arena.Origin]int
-		want   bool
-	}{
-		"all of four":       {map[arena.Origin]int{client: 4, open: 40, none: 40}, true},
-		"all of three":      {map[arena.Origin]int{client: 3, open: 40}, false},
-		"half":              {map[arena.Origin]int{client: 500, model: 500}, false},
-		"two thirds of 100": {map[arena.Origin]int{client: 67, model: 33}, true},
-		"nothing is known":  {map[arena.Origin]int{open: 100}, false},
-		"a model":           {map[arena.Origin]int{model: 40, open: 10}, false},
-	} {
-		passages := []frames.Passage{{Agent: "other", Text: "a"}}
-		for origin, n := range c.counts {
-			for range n {
-				passages = append(passages, frames.Passage{Agent: "agent", Origin: origin})
-			}
-		}
-		flags := frames.Flags(passages)
-		if isFlagged := flags[0].Agent == "agent"; isFlagged != c.want || isFlagged != flags[0].Adds {
-			t.Errorf("%s: %+v", name, flags)
-		}
 	}
 }

@@ -55,7 +55,7 @@ func TestSentencesWithTitlesRepeat(t *testing.T) {
 		chosen := "small " + noun + " with a cover"
 		rival := "large box and " + noun
 		j := &arena.Judgement{Spans: []arena.Span{{Gate: 4, Quote: fmt.Sprintf("The words of %q suit the request, and %q is out.", chosen, rival)}}}
-		isFrame, _ := w.Check(fmt.Sprint(i), frames.DecidingPassage(j, "", searched(t, chosen, rival)))
+		isFrame, _ := w.Check(fmt.Sprint(i), "", frames.DecidingPassage(j, "", searched(t, chosen, rival)))
 		if isFrame != (i > 2) {
 			t.Errorf("episode %d: %t", i, isFrame)
 		}

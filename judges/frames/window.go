@@ -37,7 +37,7 @@ type Window struct {
 }
 
 type windowed struct {
-	problem string
+	problem, request string
 	// isFrame reports whether many earlier passages were similar, isRepeat whether one had the same
 	// wording.
 	isFrame, isRepeat bool
@@ -48,11 +48,11 @@ type windowed struct {
 
 // Check reports whether a passage is similar to at least minShared recent passages at other
 // problems, and to the share maxShared of them, or has a wording of minAlike and of the share
-// minRepeated. If the share maxAlike of the last passages are such frames, as in a flagged day, or the
-// share maxRepeats of them repeat any earlier one, one earlier passage is enough. problem identifies the
-// request, since attempts at equal requests may rightly decide alike. isMeasured reports whether the
-// window had seen passages at MinProblems problems. Check adds the passage to the window.
-func (w *Window) Check(problem, text string) (isFrame, isMeasured bool) {
+// minRepeated. If the share maxAlike of the last passages are such frames, as in a flagged day, or
+// the share maxRepeats of them repeat any earlier one, one earlier passage is enough. problem is
+// the problem's ID and request its text (see identify). isMeasured reports whether the window had
+// seen passages at MinProblems problems. Check adds the passage to the window.
+func (w *Window) Check(problem, request, text string) (isFrame, isMeasured bool) {
 	if text == "" {
 		return false, true
 	}
@@ -60,11 +60,13 @@ func (w *Window) Check(problem, text string) (isFrame, isMeasured bool) {
 	wordings := wordingsOf(text)
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	problems := w.identify(problem, request)
+	own := problems[len(w.recent)]
 	others := 0
 	alike := 0
 	repeated := 0
-	for _, p := range w.recent {
-		if p.problem == problem {
+	for i, p := range w.recent {
+		if problems[i] == own {
 			continue
 		}
 		others++
@@ -78,13 +80,22 @@ func (w *Window) Check(problem, text string) (isFrame, isMeasured bool) {
 	isRepeated := repeated >= minAlike && float64(repeated) >= minRepeated*float64(others)
 	isFrame = isRepeated || alike >= minShared && float64(alike) >= maxShared*float64(others)
 	isSimilar := isFrame || repeated+alike > 0 && w.hasFrames()
-	w.recent = append(w.recent, windowed{problem, isFrame, repeated > 0, wordings, runs})
+	w.recent = append(w.recent, windowed{problem, request, isFrame, repeated > 0, wordings, runs})
 	w.recent = w.recent[max(0, len(w.recent)-maxRecent):]
 	isMeasured = len(w.problems) >= MinProblems
 	if !isMeasured {
-		w.addProblem(problem)
+		w.addProblem(own)
 	}
 	return isSimilar, isMeasured
+}
+
+// identify returns what identifies the problems of the recent passages and of one more.
+func (w *Window) identify(problem, request string) []string {
+	passages := make([]Passage, 0, len(w.recent)+1)
+	for _, p := range w.recent {
+		passages = append(passages, Passage{Problem: p.problem, Request: p.request})
+	}
+	return identify(append(passages, Passage{Problem: problem, Request: request}))
 }
 
 func (w *Window) addProblem(problem string) {

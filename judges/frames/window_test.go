@@ -18,7 +18,7 @@ func TestWindow(t *testing.T) {
 	}
 	var w frames.Window
 	for i := range 20 {
-		got, _ := w.Check(fmt.Sprint(i), canned(i))
+		got, _ := w.Check(fmt.Sprint(i), "", canned(i))
 		want := i >= 3
 		if got != want {
 			t.Errorf("episode %d: %v", i, got)
@@ -26,7 +26,7 @@ func TestWindow(t *testing.T) {
 	}
 	var group frames.Window
 	for i := range 20 {
-		if isFrame, _ := group.Check("one", canned(i)); isFrame {
+		if isFrame, _ := group.Check("one", "", canned(i)); isFrame {
 			t.Errorf("sample %d of one problem is a frame", i)
 		}
 	}
@@ -35,7 +35,7 @@ func TestWindow(t *testing.T) {
 		"6120458837 is glass as asked, the others are not.", "I drop 83 because of its price.", "The navy one ships free.", "",
 		"Both are fine; 1276.50 is less, so that one.", "No COD for 3388201946.", "Too dear, all of them, except 9043317265.", "Tulmek is what they named.",
 	} {
-		if isFrame, _ := window.Check(fmt.Sprint(i), text); isFrame {
+		if isFrame, _ := window.Check(fmt.Sprint(i), "", text); isFrame {
 			t.Errorf("%q is a frame", text)
 		}
 	}
@@ -48,14 +48,14 @@ func TestWindowTellsNothingBeforeItCompared(t *testing.T) {
 	t.Parallel()
 	var w frames.Window
 	for range 3 * frames.MinProblems {
-		if _, isMeasured := w.Check("one", "6120458837 is glass as asked."); isMeasured {
+		if _, isMeasured := w.Check("one", "", "6120458837 is glass as asked."); isMeasured {
 			t.Fatal("samples of one problem are enough")
 		}
 	}
 	w = frames.Window{}
 	for i := range 300 {
 		text := strings.NewReplacer("$1", fmt.Sprint(5000+i), "$2", fmt.Sprint(50+i), "$3", fmt.Sprint(7000+i), "$4", fmt.Sprint(80+i)).Replace(fifty(i % 50))
-		isFrame, isMeasured := w.Check(fmt.Sprint(i), text)
+		isFrame, isMeasured := w.Check(fmt.Sprint(i), "", text)
 		if isMeasured != (i >= frames.MinProblems) {
 			t.Errorf("passage %d: measured %t", i, isMeasured)
 		}
@@ -63,10 +63,10 @@ func TestWindowTellsNothingBeforeItCompared(t *testing.T) {
 			t.Errorf("passage %d is paid: %s", i, text)
 		}
 	}
-	if isFrame, isMeasured := w.Check("last", "Tulmek is what they named."); isFrame || !isMeasured {
+	if isFrame, isMeasured := w.Check("last", "", "Tulmek is what they named."); isFrame || !isMeasured {
 		t.Error("a new reason is not paid")
 	}
-	if isFrame, isMeasured := w.Check("last", ""); isFrame || !isMeasured {
+	if isFrame, isMeasured := w.Check("last", "", ""); isFrame || !isMeasured {
 		t.Error("an episode without a passage is not paid as it is")
 	}
 }
@@ -82,7 +82,7 @@ func TestRepeatsShowASet(t *testing.T) {
 	var w frames.Window
 	paid := 0
 	for i := range 24 {
-		isFrame, _ := w.Check(fmt.Sprint(i), passage(i))
+		isFrame, _ := w.Check(fmt.Sprint(i), "", passage(i))
 		if !isFrame {
 			paid++
 		} else if i < 12+8 {
@@ -92,14 +92,77 @@ func TestRepeatsShowASet(t *testing.T) {
 	if paid != 12+8 {
 		t.Errorf("%d of 24 are paid", paid)
 	}
-	if isFrame, _ := w.Check("new", "Tulmek is what they named."); isFrame {
+	if isFrame, _ := w.Check("new", "", "Tulmek is what they named."); isFrame {
 		t.Error("a new sentence is a frame")
 	}
 
 	var equal frames.Window
 	for i := range 24 {
-		if isFrame, _ := equal.Check(words[i%12], passage(i)); isFrame {
+		if isFrame, _ := equal.Check(words[i%12], "", passage(i)); isFrame {
 			t.Errorf("passage %d repeats one at the same request only", i)
+		}
+	}
+}
+
+// TestTasksInFilesAreCompared holds that problems are told apart by their IDs if all have one
+// request, and that two IDs of one request among others are one problem, in builds and
+// environments.
+func TestTasksInFilesAreCompared(t *testing.T) {
+	t.Parallel()
+	const text = "%d costs less than the other ones and the second one is of another colour, so I take %d."
+	for name, c := range map[string]struct {
+		request func(i int) string
+		want    bool
+	}{
+		"the task is in files": {func(int) string { return "Do what is in task.md." }, true},
+		"one of two is":        {func(i int) string { return []string{"Do it.", fmt.Sprint(i)}[i%2] }, true},
+		"equal requests":       {func(i int) string { return fmt.Sprint("a lamp ", i/4) }, true},
+		"one real problem":     {func(i int) string { return "a lamp" + fmt.Sprint(max(0, i-4)) }, true},
+		"few IDs":              {func(i int) string { return "a lamp" }, false},
+	} {
+		n := 20
+		if name == "few IDs" {
+			n = 4
+		}
+		var w frames.Window
+		isFrame := false
+		var passages []frames.Passage
+		for i := range n {
+			p := frames.Passage{Agent: "a", Problem: fmt.Sprint("id", i), Request: c.request(i), Text: fmt.Sprintf(text, 1000+i, i)}
+			passages = append(passages, p)
+			isFrame, _ = w.Check(p.Problem, p.Request, p.Text)
+		}
+		if flag := frames.Flags(passages)[0]; isFrame != c.want || flag.Framed != c.want {
+			t.Errorf("%s: environment %t, build %+v", name, isFrame, flag)
+		}
+	}
+}
+
+// TestASetOfManyAgentsIsFound holds that a set of sentences is found in a day although no agent
+// repeats one, if others use it at other problems on that day, and that a copied sentence alone
+// flags nobody.
+func TestASetOfManyAgentsIsFound(t *testing.T) {
+	t.Parallel()
+	passages := func(day func(agent int) string) (list []frames.Passage) {
+		for agent := range 8 {
+			for i := range 30 {
+				k := 1000*agent + i
+				n := (i + 9*agent) % 50
+				text := fmt.Sprintf("zivok%c qubbe%c wuxil gefno jorpa brizz %d", 'a'+n%26, 'a'+n/26, k)
+				list = append(list, frames.Passage{Agent: fmt.Sprint(agent), Problem: fmt.Sprint(k), Day: day(agent), Text: text})
+			}
+		}
+		frames.MarkShared(list)
+		return list
+	}
+	for _, f := range frames.Flags(passages(func(int) string { return "2026-06-01" })) {
+		if !f.Framed || f.Shared < 0.25 || f.Repeated > 0 {
+			t.Errorf("agents with one set on one day: %+v", f)
+		}
+	}
+	for _, f := range frames.Flags(passages(func(agent int) string { return fmt.Sprint(agent) })) {
+		if f.Framed {
+			t.Errorf("who copies the sentences of another day flags the agent: %+v", f)
 		}
 	}
 }

@@ -47,8 +47,7 @@ type Config struct {
 	// their run.
 	Unscored Unscored `json:"unscored" yaml:"unscored"`
 	// Frames is the treatment of the factors of an agent's day whose deciding passages
-	// are one frame filled again and again, and of attempts with incomplete logs whose
-	// agent's client adds sentences to the thinking: keep, halve (but not below the factor
+	// are one frame filled again and again: keep, halve (but not below the factor
 	// of an attempt that says nothing) or void.
 	Frames        Frames `json:"frames" yaml:"frames"`
 	outcome.Scale `yaml:",inline"`

@@ -25,7 +25,7 @@ func full() *block.Entry {
 	x := &block.Entry{}
 	n := 0
 	fill(reflect.ValueOf(x).Elem(), &n)
-	x.Place, x.Fault, x.Leak, x.Withheld = block.Place{}, nil, guard.Finding{}, nil
+	x.Place, x.Fault, x.Leak = block.Place{}, nil, guard.Finding{}
 	x.Problem = -1
 	x.Sample.Taken[1] = math.MaxUint64
 	measure(&x.Structure)

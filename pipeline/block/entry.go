@@ -5,12 +5,15 @@
 package block
 
 import (
+	"time"
+
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/filters/habits"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/guard/minhash"
 	"github.com/trajectory-arena/arena/internal/digest"
+	"github.com/trajectory-arena/arena/judges/frames"
 	"github.com/trajectory-arena/arena/judges/shop/probe"
 )
 
@@ -24,9 +27,6 @@ type Entry struct {
 	// Sample is the input of the filter's second pass, which examines all attempts of an agent
 	// on one day.
 	Sample habits.Sample
-	// Withheld is the judge's score of an attempt whose Score was removed in a later step. It is not
-	// stored.
-	Withheld *float64
 	// Leak is the guard's finding on the attempt, from the block's Findings. It is not stored with
 	// the entry.
 	Leak guard.Finding
@@ -90,6 +90,9 @@ type Head struct {
 	// score.
 	Score   *float64
 	Passage string
+	// Withheld is the score of what logged replies contain of an attempt, if its score is withheld
+	// (judges.Ask).
+	Withheld *float64
 	// Origin is who wrote the attempt's thinking.
 	Origin arena.Origin
 	// OneIn is the number of attempts that the attempt was drawn from for grading, since it cannot
@@ -97,13 +100,17 @@ type Head struct {
 	OneIn int
 }
 
-// Request identifies what the attempt was asked for: the hash of its request, or the problem's ID if it
-// has none. Problems of several IDs may have one request.
-func (h *Head) Request() string {
+// DecidingPassage returns the passage that decided the attempt's grade, with what identifies its
+// problem: the request is a hash, empty if there is none.
+func (h *Head) DecidingPassage() frames.Passage {
+	p := frames.Passage{Agent: h.Agent, Problem: h.ProblemID, Request: h.Query, Text: h.Passage}
 	if h.Query == digest.SHA256(nil) {
-		return h.ProblemID
+		p.Request = ""
 	}
-	return h.Query
+	if h.RunDate != nil {
+		p.Day = time.UnixMilli(*h.RunDate).UTC().Format(time.DateOnly)
+	}
+	return p
 }
 
 // Fault is the reason why a record could not be read.

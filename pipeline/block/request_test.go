@@ -7,19 +7,21 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/block"
 )
 
-// TestEqualRequestsAreOne checks that attempts under two problem IDs are compared as attempts at one
-// request if their requests are equal, but not if they have none.
-func TestEqualRequestsAreOne(t *testing.T) {
+// TestPassagesHaveRequestAndDay checks that passages of other requests differ, and have none if it
+// is empty.
+func TestPassagesHaveRequestAndDay(t *testing.T) {
 	t.Parallel()
-	head := func(id, request string) *block.Head {
-		h := &block.Head{Query: digest.SHA256([]byte(request))}
-		h.ProblemID = id
-		return h
+	request := func(text string) string {
+		h := &block.Head{Query: digest.SHA256([]byte(text))}
+		return h.DecidingPassage().Request
 	}
-	if head("a", "a lamp").Request() != head("b", "a lamp").Request() {
-		t.Error("equal requests differ")
+	if request("a lamp") == request("a desk") || request("") != "" {
+		t.Error("requests are confused")
 	}
-	if head("a", "").Request() == head("b", "").Request() || head("a", "a lamp").Request() == head("a", "a desk").Request() {
-		t.Error("different tasks are one")
+	date := int64(1780336799999) // 17:59:59.999 on 1 June
+	dated := block.Head{}
+	dated.RunDate = &date
+	if day := dated.DecidingPassage().Day; day != "2026-06-01" {
+		t.Errorf("day %q", day)
 	}
 }

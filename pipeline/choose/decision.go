@@ -153,7 +153,7 @@ func PrintFunnel(w io.Writer, funnel []corpus.Stage) {
 			fmt.Fprintf(w, "of the attempts that cannot become rows, the judge graded a sample of %s of %s; the others have no grade (not_asked); --set judge.dropped_every=1 grades all\n", thousands(s.Drawn), thousands(s.Drawn+s.NotAsked))
 		}
 		if s.Undecided > 0 {
-			fmt.Fprintf(w, "%s attempts have no grade, because their agents' clients add sentences to the thinking and the log cannot show which (thinking_undecided)\n", thousands(s.Undecided))
+			fmt.Fprintf(w, "%s attempts have no grade, because their logs lack replies that would show whether a model wrote the reasons (thinking_undecided)\n", thousands(s.Undecided))
 		}
 		if s.NotMeasured > 0 {
 			fmt.Fprintf(w, "%s attempts passed stage %s without a grade and with weight 1, because the instrument was not measured on their domain (not_measured)\n", thousands(s.NotMeasured), s.Name)

@@ -79,12 +79,7 @@ func (a *Adder) Add(x *block.Entry, d choose.Decision) {
 		a.doubts[x.Judgement.Doubt]++
 	}
 	if x.HasDialogue {
-		a.passages = append(a.passages, frames.Passage{
-			Agent:   x.Agent,
-			Problem: x.Request(),
-			Text:    x.Passage,
-			Origin:  x.Origin,
-		})
+		a.passages = append(a.passages, x.DecidingPassage())
 	}
 	if o := x.StepJudgement.Outcome; o != "" {
 		if a.steps == nil {
@@ -230,6 +225,7 @@ func (a *Adder) Judges(
 	r.Probes = a.probes(every, probes)
 	r.Levels = []LevelRate{}
 	r.GradedAgents = len(a.gradedAgents)
+	frames.MarkShared(a.passages)
 	r.Frames = frames.Flags(a.passages)
 	r.Outcomes = a.outcomes
 	r.Drawn = a.drawn

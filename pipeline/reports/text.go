@@ -9,7 +9,6 @@ import (
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/figures"
 	"github.com/trajectory-arena/arena/corpus/rows"
-	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/judges/agreement"
 	"github.com/trajectory-arena/arena/judges/frames"
 	"github.com/trajectory-arena/arena/judges/multiplier"
@@ -100,10 +99,9 @@ func (r *Judges) framesText() string {
 	flagged := slices.DeleteFunc(slices.Clone(flags), func(f frames.Flag) bool {
 		return !f.Framed
 	})
-	n := slicesx.CountFunc(flags, func(f *frames.Flag) bool { return f.Passages > 0 })
-	adding := r.addingText()
+	n := len(flags)
 	if len(flagged) == 0 {
-		return fmt.Sprintf("\nOf %d agents with passages that decided a grade, none repeated one sentence frame with other fillings.\n", n) + adding
+		return fmt.Sprintf("\nOf %d agents with passages that decided a grade, none repeated one sentence frame with other fillings.\n", n)
 	}
 	return fmt.Sprintf("\nOf %d agents with passages that decided a grade, %d repeated the same sentence frames with other fillings (multiplier.frames: %s):\n\n", n, len(flagged), weigh) +
 		corpus.Table("agent | passages: | pairs: | alike: | repeated: | copied:", flagged[:min(cardAgents, len(flagged))], func(f frames.Flag) string {
@@ -116,22 +114,7 @@ func (r *Judges) framesText() string {
 				f.Repeated,
 				f.Copied,
 			)
-		}) + adding
-}
-
-// addingText returns the card's sentence on the agents whose clients add sentences to the thinking,
-// empty if there are none.
-func (r *Judges) addingText() string {
-	n := slicesx.CountFunc(r.Frames, func(f *frames.Flag) bool { return f.Adds })
-	if n == 0 {
-		return ""
-	}
-	return fmt.Sprintf(
-		"\nThe clients of %d agents add sentences to the thinking of most attempts: no reply of a complete log contains them. Where a log cannot show whether a model wrote a sentence, the attempt has no grade (thinking_undecided, %d attempts), and its factor is that of a flagged agent (multiplier.frames: %s).\n",
-		n,
-		r.Outcomes[arena.JudgeUndecided],
-		r.Multiplier.Frames,
-	)
+		})
 }
 
 func (r *Multiplier) text() string {

@@ -64,7 +64,7 @@ func (c *Check) Add(ctx context.Context, t *arena.Trace, d *arena.Dialogue) erro
 	if err := c.addSteps(ctx, ruled, &thinking.Graded); err != nil {
 		return err
 	}
-	j, err := c.Judge.Judge(ctx, ruled, &thinking.Graded)
+	j, _, err := judges.Ask(ctx, c.Judge, ruled, &thinking.Graded, thinking.Logged)
 	if err != nil {
 		return err
 	}

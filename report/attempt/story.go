@@ -124,6 +124,9 @@ func (a *Argument) judgeNow(t *arena.Trace) {
 	d := filters.Normalise(t)
 	thinking := filters.MeasureThinking(t, &d)
 	now := gates.Judge(t, &thinking.Graded)
+	if thinking.Logged != nil && *gates.Judge(t, thinking.Logged).Score != *now.Score {
+		return // a build gives no grade
+	}
 	line := *a.Line
 	line.Judgement = rows.NewJudgement(line.Attempt, &now, nil)
 	a.Line = &line

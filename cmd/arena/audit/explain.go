@@ -17,7 +17,6 @@ import (
 	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/filters/habits"
 	"github.com/trajectory-arena/arena/internal/text"
-	"github.com/trajectory-arena/arena/judges"
 	"github.com/trajectory-arena/arena/judges/shop/gates"
 	"github.com/trajectory-arena/arena/report/attempt"
 )
@@ -125,27 +124,19 @@ type label struct {
 
 var errFound = errors.New("found")
 
-// explain writes how one grade came about. It reads the days once, since standard input and pipes cannot be
-// read again, and to their end only if other attempts of the agent may withhold the grade.
+// explain writes how one grade came about. It reads the days once, since standard input and pipes
+// cannot be read again, and no further than the attempt.
 func (d *judgeDay) explain(ctx context.Context, days []string) error {
 	var found *arena.Trace
 	var judgement arena.Judgement
-	var own evidence
-	agents := clients{}
 	err := d.attempts(ctx, days, func(t *arena.Trace) (err error) {
-		dialogue := filters.Normalise(t)
-		thinking := filters.MeasureThinking(t, &dialogue)
-		e := evidenceOf(t, &thinking)
-		agents.add(t.ID, e)
-		if found != nil || t.ID != d.flags.explain {
+		if t.ID != d.flags.explain {
 			return nil
 		}
 		found = t
-		own = e
+		dialogue := filters.Normalise(t)
+		thinking := filters.MeasureThinking(t, &dialogue)
 		judgement, err = d.judgeAttempt(ctx, t, &dialogue, &thinking)
-		if judgement.Outcome == arena.JudgeScored && judges.IsUndecided(own.origin, true) {
-			return err
-		}
 		return cmp.Or(err, errFound)
 	})
 	switch {
@@ -156,8 +147,6 @@ func (d *judgeDay) explain(ctx context.Context, days []string) error {
 			fmt.Errorf("no attempt %q in %s", d.flags.explain, strings.Join(days, " ")),
 			"an ID is RUN/PROBLEM: eval_run_id and problem_id of a line of `arena judge`",
 		)
-	case err == nil && judges.IsUndecided(own.origin, agents.adding()[own.agent]):
-		judgement = judges.Undecided(judgement)
 	}
 	words, err := d.walk(found, &judgement)
 	if err != nil {

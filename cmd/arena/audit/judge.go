@@ -196,7 +196,7 @@ func (t *judgeTally) print(w io.Writer) {
 		fmt.Fprintf(w, "%d not judged: their thinking stands in no reply of the log (%s)\n", t.unsaid, arena.JudgeUnsaid)
 	}
 	if t.undecided > 0 {
-		fmt.Fprintf(w, "%d without a grade: their agents' clients add sentences, and the log cannot show which (%s)\n", t.undecided, arena.JudgeUndecided)
+		fmt.Fprintf(w, "%d without a grade: their logs lack replies that would show whether a model wrote the reasons (%s)\n", t.undecided, arena.JudgeUndecided)
 	}
 	if t.notMeasured > 0 {
 		fmt.Fprintf(w, "%d not judged: the judge was not measured on their domain (%s); --domain NAME judges them as attempts of another\n", t.notMeasured, arena.JudgeNotMeasured)

@@ -93,25 +93,20 @@ func (d *judgeDay) inOrder(
 	read := func(ctx context.Context, emit func(*arena.Trace) error) error {
 		return d.attempts(ctx, days, emit)
 	}
-	r := release{clients: clients{}, write: func(j *judged) error {
+	return pipeline.ProcessAttempts(ctx, d.Workers, read, d.one, func(j *judged) error {
 		tally.count(j)
 		if _, err := w.Write(j.line); err != nil {
 			return fmt.Errorf("write judgements: %w", err)
 		}
 		return nil
-	}}
-	return r.finish(pipeline.ProcessAttempts(ctx, d.Workers, read, d.one, r.take))
+	})
 }
 
 // judged is the result of judging one attempt (one agent run at one problem): the judgement, the
 // labels of its steps if --steps is set, and line, the JSON line to print.
 type judged struct {
 	arena.StepJudgement
-	evidence
-	id        string
 	judgeable bool
-	// withheld is the result without the grade, nil if nothing can withhold it.
-	withheld *judged
 	// stopped is the limit, such as the budget, at which the requests ended, nil if there was none.
 	stopped error
 	line    []byte
@@ -124,7 +119,7 @@ func (d *judgeDay) one(ctx context.Context, t *arena.Trace) (*judged, error) {
 	defer d.progress.Attempt()
 	dialogue := filters.Normalise(t)
 	thinking := filters.MeasureThinking(t, &dialogue)
-	j := &judged{id: t.ID, evidence: evidenceOf(t, &thinking)}
+	j := &judged{}
 	switch {
 	case !d.isMeasured(t, &dialogue):
 		j.Judgement = judges.NotMeasured(d.identity().Name)
@@ -138,22 +133,12 @@ func (d *judgeDay) one(ctx context.Context, t *arena.Trace) (*judged, error) {
 	if j.stopped != nil && !leavesRest(j.stopped) {
 		return nil, j.stopped
 	}
-	d.render(t, j)
-	if !d.flags.steps && j.Outcome == arena.JudgeScored && judges.IsUndecided(j.origin, true) {
-		withheld := *j
-		withheld.Judgement = judges.Undecided(j.Judgement)
-		d.render(t, &withheld)
-		j.withheld = &withheld
-	}
-	return j, nil
-}
-
-func (d *judgeDay) render(t *arena.Trace, j *judged) {
 	line := judgements.Line(t, j.Judgement)
 	if d.flags.steps {
 		line = judgements.StepsLine(t, &j.StepJudgement)
 	}
 	j.line = append([]byte(cli.WithoutSecrets(string(line))), '\n')
+	return j, nil
 }
 
 // identity returns the name and settings of the judge in use: the judge of single steps if --steps
@@ -193,7 +178,8 @@ func (d *judgeDay) judgeAttempt(
 	if thinking.IsForeign {
 		return judges.Unsaid(name, *thinking.Unsaid), nil
 	}
-	return judge.Judge(ctx, t, &thinking.Graded)
+	j, _, err := judges.Ask(ctx, judge, t, &thinking.Graded, thinking.Logged)
+	return j, err
 }
 
 // judgeSteps returns the answer of the judge of single steps on an attempt. The judge reads the

@@ -1,7 +1,6 @@
 package evaluate
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -138,13 +137,13 @@ func comparedText(e *environment.Environment) string {
 		return ""
 	}
 	text := fmt.Sprintf("; reasoning is paid once it was seen at %d problems", frames.MinProblems)
-	requests := map[string]bool{} // problems with equal requests are compared as one
+	var problems []frames.Passage
 	for i, p := range e.Problems.All {
 		if _, ok := e.Refused[e.Problems.IDs[i]]; !ok {
-			requests[cmp.Or(p.Query, e.Problems.IDs[i])] = true
+			problems = append(problems, frames.Passage{Problem: e.Problems.IDs[i], Request: p.Query})
 		}
 	}
-	if len(requests) < frames.MinProblems {
+	if frames.CountProblems(problems) < frames.MinProblems {
 		text += ", more than there are"
 	}
 	return text
