@@ -18,7 +18,10 @@ type scores struct {
 func (s *scores) Judge(_ context.Context, _ *arena.Trace, d *arena.Dialogue) (arena.Judgement, error) {
 	s.n++
 	score, ok := s.byThought[d.Turns[0].Think]
-	if !ok {
+	switch {
+	case d.Turns[0].Think == "unreachable":
+		return arena.Judgement{Outcome: arena.JudgeFailed}, nil
+	case !ok:
 		return arena.Judgement{}, errors.New("unknown thought")
 	}
 	return arena.Judgement{Outcome: arena.JudgeScored, Score: &score, Spans: []arena.Span{{Gate: 2}}}, nil
@@ -37,6 +40,7 @@ func TestAGradeThatNoReplyShowsIsWithheld(t *testing.T) {
 	}{
 		"all is logged":      {nil, arena.JudgeScored, 1, false},
 		"the rest is enough": {thinking("reason"), arena.JudgeScored, 2, false},
+		"the second fails":   {thinking("unreachable"), arena.JudgeFailed, 2, false},
 		"the rest is less":   {thinking(""), arena.JudgeUndecided, 2, true},
 	} {
 		judge := &scores{byThought: map[string]float64{"reason more": 0.9, "reason": 0.9, "": 0.3}}
@@ -44,7 +48,7 @@ func TestAGradeThatNoReplyShowsIsWithheld(t *testing.T) {
 		if err != nil || j.Outcome != c.want || judge.n != c.asked {
 			t.Errorf("%s: %+v, %d questions, %v", name, j, judge.n, err)
 		}
-		if (low != nil) != c.hasLow || (j.Score == nil) != c.hasLow {
+		if (low != nil) != c.hasLow || (j.Score == nil) != (j.Outcome != arena.JudgeScored) {
 			t.Errorf("%s: grade %+v, of what is logged %+v", name, j, low)
 		}
 	}
