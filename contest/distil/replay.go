@@ -43,7 +43,7 @@ type Replay struct {
 	Prompts  int    `json:"prompts"`
 	Students int    `json:"students"`
 	// King is the model of the king before the round. Winner is the model that the rule makes
-	// king after it.
+	// king after it, empty if no rule is known, or if a rule by KL lacks the king's KL.
 	King   string         `json:"king"`
 	KingKL contest.Number `json:"king_kl"`
 	Winner string         `json:"winner,omitempty"`
@@ -66,7 +66,7 @@ type Replay struct {
 	// Refused lists the challengers whose score or KL is good enough but which the rule refuses,
 	// each with the reason: one of its axes, or the number of axes.
 	Refused []string `json:"refused,omitempty"`
-	// Unchecked lists the limits that cannot be checked since the file lacks the data.
+	// Unchecked lists what cannot be checked since the file lacks the data: limits, or unknownKL.
 	Unchecked []string  `json:"unchecked,omitempty"`
 	Verdicts  []Verdict `json:"verdicts,omitempty"`
 }
@@ -139,6 +139,9 @@ func (r *Report) audit(round *Round) {
 // mean computed from the KLs by prompt that counts as rounding. Later files round to six decimals.
 const meanRounding = 1.1e-6
 
+// unknownKL stands in Replay.Unchecked for a king without a KL, by which a rule decides nothing.
+const unknownKL = "king's KL"
+
 func (r *Round) replay(flags []Flag) Replay {
 	king := r.king()
 	excluded := r.Eval.exclusions(flags)
@@ -158,7 +161,7 @@ func (r *Round) replay(flags []Flag) Replay {
 	if r.Rule.Kind != Composite && math.IsNaN(king.Mean()) {
 		p.Rule = r.Rule.String()
 		p.RuleFrom = r.RuleFrom
-		p.Unchecked = append(p.Unchecked, "king's KL")
+		p.Unchecked = append(p.Unchecked, unknownKL)
 		return p
 	}
 	winner := r.Rule.decide(king, r.Eval.Students, excluded)
