@@ -46,10 +46,10 @@ type Entry struct {
 var ErrBank = errors.New("read protected bank")
 
 // ReadBank reads protected problems from path: a problems file or suite (an array or JSON lines),
-// JSON lines with id and text, query, problem or messages, a rotation file, a frozen bank, a corpus's bank.json,
-// a corpus folder (the clusters that its bank.json protects), or a folder of such files. A bank
-// without problems is an error, and so is a row in an unknown format, since a guard that could not
-// read its bank must not let any row pass.
+// JSON lines with id and text, query, problem or messages, a rotation file, a frozen bank, a
+// corpus's bank.json, a corpus folder (the clusters that its bank.json protects), or a folder of
+// such files. A bank without problems is an error, and so is a row in an unknown format, since a
+// guard that could not read its bank must not let any row pass.
 func ReadBank(path string) ([]Entry, error) {
 	files, err := bankFiles(path)
 	if err != nil {

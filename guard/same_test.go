@@ -197,8 +197,8 @@ func TestSameReadsWhatIsExcluded(t *testing.T) {
 	}
 }
 
-// TestSameReadsWhatIsAdded holds that counts, countries, colours and letters which the request does not have narrow
-// it, and that words of a story and of the surrounding text do not.
+// TestSameReadsWhatIsAdded holds that counts, countries, colours and letters which the request does
+// not have narrow it, and that words of a story and of the surrounding text do not.
 func TestSameReadsWhatIsAdded(t *testing.T) {
 	t.Parallel()
 	g := newTestGuard(t, []Entry{

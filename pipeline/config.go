@@ -133,12 +133,12 @@ type SelectConfig struct {
 
 // Defaults returns the default configuration.
 //
-// Top is 4 because released corpora repeated 469 requests 33 times each, and their
-// students learned the requests; four attempts suffice to show the strategies of
-// different agents. Near is 0.8, the customary limit for near-duplicate documents.
-// Probing one attempt in 128 costs a tenth of the judge's time and yields one or two
-// hundred probes a day. One in 8 attempts that cannot become rows is graded: that is an eighth of
-// the time of grading them, and a thousand grades on a day of 16,000 of them. A margin of 0.1 is half a level of the judge.
+// Top is 4 because released corpora repeated 469 requests 33 times each, and their students learned
+// the requests; four attempts suffice to show the strategies of different agents. Near is 0.8, the
+// customary limit for near-duplicate documents. Probing one attempt in 128 costs a tenth of the
+// judge's time and yields one or two hundred probes a day. One in 8 attempts that cannot become
+// rows is graded: that is an eighth of the time of grading them, and a thousand grades on a day of
+// 16,000 of them. A margin of 0.1 is half a level of the judge.
 func Defaults() Config {
 	return Config{
 		Harness:    "7-tool",

@@ -31,7 +31,8 @@ var goods = []string{
 	"sledge", "telescope", "spindle", "trowel", "barometer", "hammock", "accordion", "sextant", "loom", "mortar", "kite", "bellows",
 }
 
-// trial is a row of messages as tau-bench writes it, of each fourth task without a call. Its reward is left out if it is empty.
+// trial is a row of messages as tau-bench writes it, of each fourth task without a call. Its reward
+// is left out if it is empty.
 func trial(task, n int, reward, extra string) string {
 	thing := goods[task%len(goods)]
 	text := fmt.Sprintf(`{"task_id":%d,"trial":%d,"info":{"task":{"instruction":"You are customer %s_%d. You want to return the %s of order W%d because it is broken in way %d."}}%s,"traj":[{"role":"system","content":"Help the customers."},

@@ -345,8 +345,8 @@ func (m *mapper) candidate(
 	return finish.CandidateOf(&row, messages, toolTexts)
 }
 
-// precedence returns the order of a verdict on a turn: 0 for waste, 1 for unclear, 2 for needed. If several turns
-// form one message, the message gets the verdict with the highest rank.
+// precedence returns the order of a verdict on a turn: 0 for waste, 1 for unclear, 2 for needed. If
+// several turns form one message, the message gets the verdict with the highest rank.
 func precedence(n arena.Need) int {
 	switch n {
 	case arena.StepNeeded:

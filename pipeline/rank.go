@@ -285,8 +285,9 @@ func (w *weights) quality(x *block.Entry) *float64 {
 	return w.runs[x.Attempt.RunID].Mean()
 }
 
-// reward returns the reward of an attempt, 0 to 1. If attempts are taken as they were recorded, it is
-// what the source declares, of any size. It is the score from a verifier or the source if there is one. Otherwise it is 0 for a failure, and for a success the factor that follows from the
+// reward returns the reward of an attempt, 0 to 1. If attempts are taken as they were recorded, it
+// is what the source declares, of any size. It is the score from a verifier or the source if there
+// is one. Otherwise it is 0 for a failure, and for a success the factor that follows from the
 // judge's grade.
 func (w *weights) reward(x *block.Entry) float64 {
 	if w.isRecorded {

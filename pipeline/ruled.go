@@ -337,8 +337,9 @@ func (s tasks) removeTemplates() {
 	}
 }
 
-// add adds the task of an attempt, unless the task is unknown. Its text is the instruction to the simulated customer if there is one. Otherwise it
-// is the request; of different ones, as simulated customers write them, the first in bytewise order.
+// add adds the task of an attempt, unless the task is unknown. Its text is the instruction to the
+// simulated customer if there is one. Otherwise it is the request; of different ones, as simulated
+// customers write them, the first in bytewise order.
 func (s tasks) add(t *arena.Trace, dialogue *arena.Dialogue, d *domain.Domain) {
 	isDeclared := t.Ruling == nil || t.Ruling.Declared
 	isUnknown := t.ProblemID == "" && (t.Query == "" || !isDeclared)

@@ -382,9 +382,9 @@ func (s *session) workersFor(in input, todo int64) int {
 	return max(1, int(math.Round(share*float64(s.Config.Workers))))
 }
 
-// updateBlock writes the stored results (the block) of an input again, with several workers. If status is Unguarded,
-// because only the protected problems changed, it repeats just the comparison with these, unless
-// the block turns out to be damaged.
+// updateBlock writes the stored results (the block) of an input again, with several workers. If
+// status is Unguarded, because only the protected problems changed, it repeats just the comparison
+// with these, unless the block turns out to be damaged.
 func (s *session) updateBlock(ctx context.Context, in input, status block.Status, workers int) error {
 	if status == block.Unguarded {
 		err := s.guardAgain(ctx, in)

@@ -44,14 +44,14 @@ const (
 )
 
 // unitDepths has, for each kind of content of a work folder, how many elements the path of one item
-// has; the key is the first element. An item is a block (the results of an input), its findings, encoded
-// rows, a folder of data files, a piece of the group step or the plan. For blocks the number is 2, since the path of a block is
-// blocks/NAME.
+// has; the key is the first element. An item is a block (the results of an input), its findings,
+// encoded rows, a folder of data files, a piece of the group step or the plan. For blocks the
+// number is 2, since the path of a block is blocks/NAME.
 var unitDepths = map[string]int{blocksFolder: 2, findingsFolder: 2, batchesFolder: 3, partsFolder: 3, groupFolder: 3, planFile: 1}
 
-// SharedUnit returns the block, findings, part, piece or plan that a slash-separated path in a work folder belongs
-// to. It is empty if the path is a folder of several. SharedUnit also reports whether the processes
-// of one build share the content of the path.
+// SharedUnit returns the block, findings, part, piece or plan that a slash-separated path in a work
+// folder belongs to. It is empty if the path is a folder of several. SharedUnit also reports
+// whether the processes of one build share the content of the path.
 func SharedUnit(rel string) (unit string, shared bool) {
 	elements := strings.Split(rel, "/")
 	depth := unitDepths[elements[0]]

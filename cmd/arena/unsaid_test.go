@@ -331,8 +331,8 @@ func TestReasonsThatNoReplyShowsAreNotGraded(t *testing.T) {
 	checkSameGrades(t, day, out)
 }
 
-// checkSameGrades checks that arena judge and its option --explain withhold the grades that a build withholds,
-// and give those that it gives.
+// checkSameGrades checks that arena judge and its option --explain withhold the grades that a build
+// withholds, and give those that it gives.
 func checkSameGrades(t *testing.T, day, out string) {
 	t.Helper()
 	type grade struct {

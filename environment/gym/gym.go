@@ -283,8 +283,8 @@ func (s *server) writeFault(
 }
 
 // handleAggregate computes the metrics of a batch of /verify answers: how many samples are scored
-// and masked and how many state no reward, how many scored ones have thoughts that could not be compared, the mean reward of the
-// scored ones, and the mean success of those with an outcome.
+// and masked and how many state no reward, how many scored ones have thoughts that could not be
+// compared, the mean reward of the scored ones, and the mean success of those with an outcome.
 func (s *server) handleAggregate(
 	w http.ResponseWriter,
 	_ *http.Request,

@@ -161,8 +161,8 @@ func replacedMeasure(b, p *profile, template float64) (old, replacement number, 
 	return number{}, number{}, false
 }
 
-// withoutOneOf describes a number of the text b before which p has "without": "with 6 tiers" became "without 6
-// tiers". It returns "" if there is none.
+// withoutOneOf describes a number of the text b before which p has "without": "with 6 tiers" became
+// "without 6 tiers". It returns "" if there is none.
 func (p *profile) withoutOneOf(o *profile) string {
 	for i := range o.tokens {
 		t := &o.tokens[i]
@@ -214,7 +214,8 @@ func (p *profile) isOfPeople(n number) bool {
 	return isAny
 }
 
-// hasCountBeyond reports whether the text has a number from 2 in words that b has neither in words nor in digits.
+// hasCountBeyond reports whether the text has a number from 2 in words that b has neither in words
+// nor in digits.
 func (p *profile) hasCountBeyond(b *profile) bool {
 	for v := 2.0; v < 32; v++ {
 		if p.hasCount(v) && !b.hasAmount(v) {

@@ -61,9 +61,10 @@ func (x *Index) Check(text string, drop float64, skip func(request int) bool) Fi
 	return first
 }
 
-// maxLessLikely is by how much, in log-odds, the score of a request may be below the highest one for the text to be asked
-// whether it asks for the same as that request: two requests that differ in one word have odds of at most 1 to 20. A text
-// for two things has the words of a shorter request for one of them too.
+// maxLessLikely is by how much, in log-odds, the score of a request may be below the highest one
+// for the text to be asked whether it asks for the same as that request: two requests that differ
+// in one word have odds of at most 1 to 20. A text for two things has the words of a shorter
+// request for one of them too.
 const maxLessLikely = 3
 
 // judge returns the finding of a comparison of a text, whose profile is full, with one request.
@@ -78,7 +79,8 @@ func (x *Index) judge(c comparison, full *profile, drop float64, s *scratch) Fin
 
 	difference := contradiction(base, c.part, c.features)
 	if difference != "" {
-		// The text may contain the request among other things: compare only the part that is most similar to the request.
+		// The text may contain the request among other things: compare only the part that is most
+		// similar to the request.
 		if window, ok := x.compareEmbedded(c, s); ok && x.asksSame(window) {
 			c = window
 			difference = ""

@@ -32,10 +32,11 @@ func contradiction(b, p *profile, f features) string {
 	return ""
 }
 
-// serviceDifference describes a delivery term, such as free shipping, that only one of the request b and
-// the text p has. A term that is no name and that the text omits counts only if the text says nothing of
-// delivery or is a copy of the request (template of at least copyTemplate), since another author may express it in words that
-// the lexicon lacks. It returns "" if there is no difference.
+// serviceDifference describes a delivery term, such as free shipping, that only one of the request
+// b and the text p has. A term that is no name and that the text omits counts only if the text says
+// nothing of delivery or is a copy of the request (template of at least copyTemplate), since
+// another author may express it in words that the lexicon lacks. It returns "" if there is no
+// difference.
 func serviceDifference(b, p *profile, template float64) string {
 	has := func(role string) bool { // and not as in "hand cream" of the request
 		return slices.ContainsFunc(p.words, func(w *word) bool { return w != nil && loadLexicon().roles[role][w.text] && !b.hasWord(w) })
@@ -85,8 +86,9 @@ func classDifference(b, p *profile, template float64) string {
 	return ""
 }
 
-// wishDifference describes what the text p, which contradicts no constraint of the request b, wishes otherwise than b: such a
-// text is dropped, but does not ask for the same. It returns "" if there is no difference.
+// wishDifference describes what the text p, which contradicts no constraint of the request b,
+// wishes otherwise than b: such a text is dropped, but does not ask for the same. It returns "" if
+// there is no difference.
 func wishDifference(b, p *profile) string {
 	for _, check := range [...]func(b, p *profile) string{replacedWish, addedValue, addedQuality} {
 		if difference := check(b, p); difference != "" {
@@ -96,9 +98,10 @@ func wishDifference(b, p *profile) string {
 	return ""
 }
 
-// addedValue describes a value of a class, such as a country of origin, by which the text p narrows what the request b
-// asks for: b has no value of the class. A person such as "my son" narrows nothing, nor does what p has only in
-// sentences without a word of b. It returns "" if there is none.
+// addedValue describes a value of a class, such as a country of origin, by which the text p narrows
+// what the request b asks for: b has no value of the class. A person such as "my son" narrows
+// nothing, nor does what p has only in sentences without a word of b. It returns "" if there is
+// none.
 func addedValue(b, p *profile) string {
 	l := loadLexicon()
 	for i, w := range p.words {
@@ -120,8 +123,8 @@ func addedValue(b, p *profile) string {
 	return ""
 }
 
-// isOriginAt reports whether the country at i says where a thing is from, as in "Japanese knives", "from Japan" and "made in
-// Japan", but not in "translate into Japanese".
+// isOriginAt reports whether the country at i says where a thing is from, as in "Japanese knives",
+// "from Japan" and "made in Japan", but not in "translate into Japanese".
 func (p *profile) isOriginAt(i int) bool {
 	isNamed := i+1 < len(p.words) && p.words[i+1] != nil && p.words[i+1].content && p.tokens[i+1].isNextWord()
 	isMade := i+1 < len(p.tokens) && p.tokens[i+1].before == '-' // "Japanese-made"

@@ -158,8 +158,8 @@ func itemDifference(b, p *profile, _ float64) string {
 	return ""
 }
 
-// addedQuality describes a quality, such as "waterproof", that the text p puts before the noun of an item of the request b
-// and that b does not have. It returns "" if there is none.
+// addedQuality describes a quality, such as "waterproof", that the text p puts before the noun of
+// an item of the request b and that b does not have. It returns "" if there is none.
 func addedQuality(b, p *profile) string {
 	l := loadLexicon()
 	extra := p.wishesBeyond(b)
@@ -174,9 +174,9 @@ func addedQuality(b, p *profile) string {
 	return ""
 }
 
-// replacement returns the word that stands in the items of a text for the word of an item of the request with
-// the index missing: one of extra, directly before the noun or before the word that follows the missing one. It returns nil
-// if there is none.
+// replacement returns the word that stands in the items of a text for the word of an item of the
+// request with the index missing: one of extra, directly before the noun or before the word that
+// follows the missing one. It returns nil if there is none.
 func replacement(i item, missing int, items []item, extra []*word) *word {
 	for _, o := range items {
 		for position, w := range o.words {

@@ -234,11 +234,11 @@ func (t *joinText) reaches(sum *contribution, between, pairs float64, r *joinRan
 	return max(full, part) >= dropLogOdds
 }
 
-// limits returns upper bounds of the score of the requests in the range r that share at most sum with
-// the text: that of the full text and that of a part of it, minus infinity if the text has no part.
-// between is the weight of words that such a part has at least and that are not shared. pairs is the share of pairs of
-// neighbouring words that they have in common at least: they lower the score, since equal pairs in two
-// requests are often only a template.
+// limits returns upper bounds of the score of the requests in the range r that share at most sum
+// with the text: that of the full text and that of a part of it, minus infinity if the text has no
+// part. between is the weight of words that such a part has at least and that are not shared. pairs
+// is the share of pairs of neighbouring words that they have in common at least: they lower the
+// score, since equal pairs in two requests are often only a template.
 func (t *joinText) limits(sum *contribution, between, pairs float64, r *joinRange) (full, part float64) {
 	inRequest := r.numberShare(sum.number)
 	shared := t.numberWeight

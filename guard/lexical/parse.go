@@ -169,8 +169,8 @@ func (l *lexicon) replacePhrases(tokens []token) []token {
 // isBoundAfter reports whether the phrase says how the number before it is meant, as "tops" does.
 func (p phrase) isBoundAfter() bool { return strings.HasSuffix(p.replacement[0], afterSuffix) }
 
-// isOfNext reports whether the last word of the phrase, which says for whom a thing is, belongs to the content word at i:
-// "a shirt for men and women's sandals" are two things.
+// isOfNext reports whether the last word of the phrase, which says for whom a thing is, belongs to
+// the content word at i: "a shirt for men and women's sandals" are two things.
 func (l *lexicon) isOfNext(p phrase, tokens []token, i int) bool {
 	isFollowed := i < len(tokens) && tokens[i].isNextWord() && !tokens[i].isNumber() && !l.isStop(tokens[i].text, stem(tokens[i].text))
 	return isFollowed && p.replacement[0] == "unisex"

@@ -17,7 +17,8 @@ type profile struct {
 	numbers  []number
 	weights  []float64 // of numbers, cached by Index.numberWeights
 	services uint8
-	// denied is the bit set of the delivery terms that the text excludes, as "paid shipping" excludes free shipping.
+	// denied is the bit set of the delivery terms that the text excludes, as "paid shipping"
+	// excludes free shipping.
 	denied  uint8
 	values  []classValue
 	bigrams []uint64 // hashes of adjacent words, cached by wordPairs
@@ -92,15 +93,16 @@ func newTokenProfile(tokens []token, read func(string) *word) *profile {
 	return p
 }
 
-// languageReach is how many tokens before and after a word show the language that it is of, and minForeign is
-// by how much the words of other languages, the word itself included, must outnumber those of English grammar.
+// languageReach is how many tokens before and after a word show the language that it is of, and
+// minForeign is by how much the words of other languages, the word itself included, must outnumber
+// those of English grammar.
 const (
 	languageReach = 6
 	minForeign    = 2
 )
 
-// keepEnglish takes back the translation of a word that stands in English: "red roses in a vase" are not pink, as
-// "rosas" may be. A word that English has too shows no language.
+// keepEnglish takes back the translation of a word that stands in English: "red roses in a vase"
+// are not pink, as "rosas" may be. A word that English has too shows no language.
 func (p *profile) keepEnglish() {
 	roles := loadLexicon().roles
 	// foreign[i] is the number of foreign words before token i minus that of English ones.
@@ -172,9 +174,9 @@ func (p *profile) addService(i int) {
 	p.denied |= excluded
 }
 
-// isProperty reports whether the word at i, which may stand for the value v of a class, says so of a thing: a stop
-// word such as "right" or "back" does only in front of a content word, as in "right mirror". Words of a class that is named
-// like a role always do.
+// isProperty reports whether the word at i, which may stand for the value v of a class, says so of
+// a thing: a stop word such as "right" or "back" does only in front of a content word, as in "right
+// mirror". Words of a class that is named like a role always do.
 func (p *profile) isProperty(i int, v classValue) bool {
 	l := loadLexicon()
 	switch {
@@ -187,8 +189,8 @@ func (p *profile) isProperty(i int, v classValue) bool {
 	return next < len(p.words) && p.words[next] != nil && p.words[next].content && p.tokens[next].isInPhrase()
 }
 
-// isOfRebate reports whether a word such as "discount" is in the sentence of the word at i: elsewhere "some items" are those
-// that are asked for.
+// isOfRebate reports whether a word such as "discount" is in the sentence of the word at i:
+// elsewhere "some items" are those that are asked for.
 func (p *profile) isOfRebate(i int) bool {
 	words := loadLexicon().roles["rebate"]
 	start := i
@@ -245,8 +247,8 @@ func (p *profile) isNegated(i int) bool {
 	return isNegated
 }
 
-// isExcluded reports whether the word at i, or one before it in its noun phrase, is negated: "rather than cold hospital
-// white".
+// isExcluded reports whether the word at i, or one before it in its noun phrase, is negated:
+// "rather than cold hospital white".
 func (p *profile) isExcluded(i int) bool {
 	for ; i >= 0 && p.words[i] != nil && p.words[i].content; i-- {
 		if p.isNegated(i) {
@@ -278,8 +280,8 @@ func (p *profile) isExclusion(i int) bool {
 	return false
 }
 
-// isRefused reports whether a negation applies to the exclusion at i, so that it asks for what it names: "nothing
-// but black", "it can't be anything except black".
+// isRefused reports whether a negation applies to the exclusion at i, so that it asks for what it
+// names: "nothing but black", "it can't be anything except black".
 func (p *profile) isRefused(i int) bool {
 	roles := loadLexicon().roles
 	isEvery := false

@@ -284,9 +284,10 @@ func (c comparison) isBetterThan(o comparison) bool {
 }
 
 // search compares a text with the requests of the index, except those for which skip is not nil and
-// reports true. It returns the comparison with the highest score first, then all others with a score of at least
-// sameLogOdds in the order of their scores, and the profile (parsed form) of the full text. It returns no comparison
-// if the text has too little in common with every request to be compared.
+// reports true. It returns the comparison with the highest score first, then all others with a
+// score of at least sameLogOdds in the order of their scores, and the profile (parsed form) of the
+// full text. It returns no comparison if the text has too little in common with every request to be
+// compared.
 func (x *Index) search(text string, skip func(request int) bool, s *scratch) (near []comparison, full *profile) {
 	full = x.read(text, s)
 	best := comparison{score: math.Inf(-1)}

@@ -83,8 +83,8 @@ func slotDifference(b, p *profile, _ float64) string {
 	return ""
 }
 
-// letterDifference describes a letter that the text p replaced after the same word, or added after a word such
-// as "model": "type c" became "type d". It returns "" if there is none.
+// letterDifference describes a letter that the text p replaced after the same word, or added after
+// a word such as "model": "type c" became "type d". It returns "" if there is none.
 func letterDifference(b, p *profile) string {
 	old := b.letters()
 	for _, o := range p.letters() {
@@ -107,7 +107,8 @@ func letterDifference(b, p *profile) string {
 // lettered is a letter of a text and the word beside it: "c" of "type c", "l" of "l-shaped".
 type lettered struct{ label, letter string }
 
-// letters returns the letters of the text that stand after a word. A phrase such as "type c" is one word of it.
+// letters returns the letters of the text that stand after a word. A phrase such as "type c" is one
+// word of it.
 func (p *profile) letters() (out []lettered) {
 	for i, w := range p.words {
 		switch {
@@ -175,8 +176,8 @@ func (p *profile) countAsked() int {
 	return slicesx.CountFunc(p.items(), func(i *item) bool { return i.isAsked })
 }
 
-// codeDifference describes the code of a model, letters with digits, of which the request b has neither: "DS18".
-// It returns "" if there is none.
+// codeDifference describes the code of a model, letters with digits, of which the request b has
+// neither: "DS18". It returns "" if there is none.
 func codeDifference(b, p *profile, _ float64) string {
 	for i := range p.tokens {
 		t := &p.tokens[i]
@@ -193,8 +194,8 @@ func codeDifference(b, p *profile, _ float64) string {
 	return ""
 }
 
-// isCountOfOne reports whether the number at i counts a thing that the request b names once, and not as one of
-// several: "two desk fans" for "a desk fan".
+// isCountOfOne reports whether the number at i counts a thing that the request b names once, and
+// not as one of several: "two desk fans" for "a desk fan".
 func (p *profile) isCountOfOne(b *profile, i int) bool {
 	thing := p.nounAfter(i)
 	if slices.ContainsFunc(b.tokens, func(t token) bool { return loadLexicon().roles["next"][t.text] }) {

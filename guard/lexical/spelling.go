@@ -82,7 +82,8 @@ func (p *profile) mayMean(w, other *word) bool {
 	return areSimilar(w, other) || isStartOf(w.text, other.text)
 }
 
-// isStartOf reports whether long is start with an ending, or start is short for long, as "desk" for "desktop". "Book" is not short for "bookshelf".
+// isStartOf reports whether long is start with an ending, or start is short for long, as "desk" for
+// "desktop". "Book" is not short for "bookshelf".
 func isStartOf(start, long string) bool {
 	end, isStart := strings.CutPrefix(long, start)
 	return isStart && len(start) >= minPrefix && (isEnding(start, end) || !loadLexicon().roles["compound"][strings.TrimSuffix(end, "s")])

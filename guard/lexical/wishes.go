@@ -14,7 +14,8 @@ import (
 func isDistinctive(w *word) bool { return w.weight >= weightUnknown }
 
 // wishesBeyond returns the content words of the text p for which the request b has no word (see
-// standsFor), and stop words that name a thing (see isGood). It leaves out words that the text negates and names of data fields, as in name=value.
+// standsFor), and stop words that name a thing (see isGood). It leaves out words that the text
+// negates and names of data fields, as in name=value.
 func (p *profile) wishesBeyond(b *profile) (out []*word) {
 	for i, w := range p.words {
 		isWish := w != nil && (w.content || p.isGood(i) && !b.hasWord(w)) && !p.tokens[i].isField
@@ -33,10 +34,11 @@ const (
 	storyShare   = 6
 )
 
-// replacedWish describes what the request b asks for and the text p replaced, in any wording: p lacks a word of b,
-// and has new ones in a sentence with other words of b. It also does if b has the word more often, as for
-// two goods, and the new word stands beside the same word. Talk, and words such as "effect" that only
-// name a property, do not count. It returns "" if there is none, or if the text tells a story or cannot be read.
+// replacedWish describes what the request b asks for and the text p replaced, in any wording: p
+// lacks a word of b, and has new ones in a sentence with other words of b. It also does if b has
+// the word more often, as for two goods, and the new word stands beside the same word. Talk, and
+// words such as "effect" that only name a property, do not count. It returns "" if there is none,
+// or if the text tells a story or cannot be read.
 func replacedWish(b, p *profile) string {
 	l := loadLexicon()
 	added := distinct(slicesx.FilterMap(p.wishesBeyond(b), func(w *word) (*word, bool) {
@@ -63,8 +65,8 @@ func (l *lexicon) isVague(w string) bool {
 	return l.attributes[w] || l.roles["general"][w] || l.roles["container"][w]
 }
 
-// hasReplaced reports whether the text p has the word w less often than the request b, and one of added stands
-// beside a word beside which b has w.
+// hasReplaced reports whether the text p has the word w less often than the request b, and one of
+// added stands beside a word beside which b has w.
 func (p *profile) hasReplaced(b *profile, w *word, added []*word) bool {
 	near := b.around(w, 1)
 	return p.countOf(w) < b.countOf(w) && slices.ContainsFunc(added, func(o *word) bool { return haveSimilar(near, p.around(o, 2)) })
@@ -315,7 +317,8 @@ func denies(a, b *word) bool {
 	return part != nil && part.hash == b.hash
 }
 
-// isSameWord reports whether two words are forms of one word, are synonyms or name one value, such as a colour.
+// isSameWord reports whether two words are forms of one word, are synonyms or name one value, such
+// as a colour.
 func isSameWord(a, b *word) bool {
 	return a.stem == b.stem || shareElement(a.synonyms, b.synonyms) || shareElement(a.classes, b.classes) || areForms(a.text, b.text)
 }

@@ -53,9 +53,9 @@ const maxData = 64
 // prompt say, and the arguments of the agent's calls, those of the turn included.
 type sources struct{ results, task, calls *source }
 
-// ground returns the grounding of the thinking of a turn: the data of these kinds that results
-// have and the task has not, and those that no source has. If a source was not read to its end, no datum is said to be in
-// none, nor a datum with which the thinking ends, since it may have been cut.
+// ground returns the grounding of the thinking of a turn: the data of these kinds that results have
+// and the task has not, and those that no source has. If a source was not read to its end, no datum
+// is said to be in none, nor a datum with which the thinking ends, since it may have been cut.
 func (s *sources) ground(turn int, think string, kinds []domain.Evidence) gates.Grounding {
 	g := gates.Grounding{Turn: turn}
 	isComplete := s.results.isComplete() && s.task.isComplete() && s.calls.isComplete()

@@ -43,9 +43,9 @@ type view struct {
 }
 
 // newView returns how an attempt is rendered for the judge. With each turn's thinking go lists of
-// which of its data earlier tool results contain, by the evidence of the domain; they are as long as possible, but in
-// total at most extraShare of the trace without lists. What the lists leave of that share lengthens
-// the results that have to be cut.
+// which of its data earlier tool results contain, by the evidence of the domain; they are as long
+// as possible, but in total at most extraShare of the trace without lists. What the lists leave of
+// that share lengthens the results that have to be cut.
 func newView(
 	taskDomain *domain.Domain,
 	t *arena.Trace,

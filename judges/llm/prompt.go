@@ -20,8 +20,8 @@ import (
 // with the hash of that file.
 type prompt struct{ source, sha256, system, user string }
 
-// withInstructions returns the prompt for attempts of a domain, with the domain's instructions in place of the
-// fields for them. Its hash is that of a template file with these instructions.
+// withInstructions returns the prompt for attempts of a domain, with the domain's instructions in
+// place of the fields for them. Its hash is that of a template file with these instructions.
 func (p prompt) withInstructions(i domain.Instructions) prompt {
 	fill := strings.NewReplacer(taskField, i.Task, rulesField, i.Rules)
 	source := fill.Replace(p.source)

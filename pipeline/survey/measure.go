@@ -233,7 +233,8 @@ const minRequests = 20
 
 // rewordings returns the measurement of the guard's detector of reworded requests: how many of the
 // requests that were reworded for this test it finds, and which share of those without a near
-// duplicate it drops, themselves or an attempt at them. If there are too few requests, the result has a reason instead.
+// duplicate it drops, themselves or an attempt at them. If there are too few requests, the result
+// has a reason instead.
 func (c *Check) rewordings() (Result, error) {
 	out := Result{Instrument: domain.Rewordings}
 	if len(c.requests) < minRequests {

@@ -150,10 +150,11 @@ var (
 	endingNames    = []string{"done", "end", "exit", "finish", "submit", "terminate", "transfer_to_human", "transfer_to_human_agents"}
 )
 
-// role returns what the tool with this name probably does, judged by its results, name and arguments: end an
-// attempt, as in most attempts that call it its last call has no result, change something, search, or else ask for something, which says the least. It never returns RoleOpen (shows
-// one item), because the filter would count IDs opened by such a tool as invented unless results
-// have one certain form.
+// role returns what the tool with this name probably does, judged by its results, name and
+// arguments: end an attempt, as in most attempts that call it its last call has no result, change
+// something, search, or else ask for something, which says the least. It never returns RoleOpen
+// (shows one item), because the filter would count IDs opened by such a tool as invented unless
+// results have one certain form.
 func (t *tool) role(name string) domain.Role {
 	verb, _, _ := strings.Cut(strings.ToLower(name), "_")
 	switch {

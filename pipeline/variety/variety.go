@@ -237,10 +237,10 @@ func (s *Sample) distinct() Figure {
 	}
 }
 
-// pairs calls compare, which returns 0 to 1, for all pairs of rows, i after j. It returns the mean over those at
-// different problems. groups has the problem of each row. The interval is Student's with twice the
-// standard error over problems, since each pair counts at both of its problems. For a mean of 0 or 1,
-// which has no spread, it is Wilson's.
+// pairs calls compare, which returns 0 to 1, for all pairs of rows, i after j. It returns the mean
+// over those at different problems. groups has the problem of each row. The interval is Student's
+// with twice the standard error over problems, since each pair counts at both of its problems. For
+// a mean of 0 or 1, which has no spread, it is Wilson's.
 func (s *Sample) pairs(name string, groups []int, compare func(i, j int) float64) Figure {
 	sums := make([]float64, len(s.rows))
 	counts := make([]float64, len(s.rows))

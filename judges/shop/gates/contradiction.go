@@ -80,7 +80,8 @@ func (r *reading) isFalseValue(i int, a, b *candidate) bool {
 	})
 }
 
-// ascription is a value that a sentence ascribes to a product, as in "612 is black". bit is that of the value.
+// ascription is a value that a sentence ascribes to a product, as in "612 is black". bit is that of
+// the value.
 type ascription struct {
 	name *cite
 	bit  uint64
@@ -115,8 +116,8 @@ func (r *reading) ascriptions(i int) []ascription {
 	return all
 }
 
-// isDeniedAfter reports whether a negation follows the value c, as in "timer no" and "coin pocket: no", and ends
-// the clause.
+// isDeniedAfter reports whether a negation follows the value c, as in "timer no" and "coin pocket:
+// no", and ends the clause.
 func (r *reading) isDeniedAfter(c *cite) bool {
 	s := &r.sentences[c.sentence]
 	return slices.ContainsFunc(r.sentenceMarks(c.sentence), func(m mark) bool {

@@ -136,9 +136,9 @@ func (r *reading) isOnlyCheaper(i int) bool {
 	return !hasValue && !slices.ContainsFunc(marks, isOther)
 }
 
-// joinsRivals reports whether the contrast or refusal m of sentence i only joins what is compared, as in "1240
-// against 1080", "612, and not 345" and "612 より安い": a candidate or price precedes it, and a comparative or
-// another candidate follows, or one ends the clause of m.
+// joinsRivals reports whether the contrast or refusal m of sentence i only joins what is compared,
+// as in "1240 against 1080", "612, and not 345" and "612 より安い": a candidate or price precedes it,
+// and a comparative or another candidate follows, or one ends the clause of m.
 func (r *reading) joinsRivals(i int, m *mark) bool {
 	isJoined := slices.ContainsFunc(r.sentenceMarks(i), func(n mark) bool {
 		return n.class&compareWord != 0 && r.wordsBetween(m.end, n.start) <= 1

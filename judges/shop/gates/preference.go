@@ -164,7 +164,8 @@ func (r *reading) concludes(i int) bool {
 	return before > 1 && r.namesOne(i)
 }
 
-// namesOne reports whether sentence i names exactly one candidate. The brand of a product next to its id is the same one.
+// namesOne reports whether sentence i names exactly one candidate. The brand of a product next to
+// its id is the same one.
 func (r *reading) namesOne(i int) bool {
 	cites := r.sentenceCites(i)
 	named := r.countNamed(i)
@@ -178,8 +179,9 @@ func (r *reading) namesOne(i int) bool {
 	})
 }
 
-// isRow reports whether sentence i is one of several that list the data of candidates, such as "612 58 mm 690": it
-// chooses and compares nothing, and a sentence near it names another candidate with data of the same kinds.
+// isRow reports whether sentence i is one of several that list the data of candidates, such as "612
+// 58 mm 690": it chooses and compares nothing, and a sentence near it names another candidate with
+// data of the same kinds.
 func (r *reading) isRow(i int) bool {
 	const argues = chooseWord | preferWord | causeWord | rejectWord | contrastWord | compareWord
 	cites := r.sentenceCites(i)
@@ -395,8 +397,9 @@ func (r *reading) statesReason(i, preference int, a, b *candidate) bool {
 	return linked && samePreference || r.comparesFigures(i) || (linked || prefers) && r.isCheaper(i, a, b)
 }
 
-// isOnlyOne reports whether sentence i says that the recommended one of a and b alone has some property, as in
-// "only 612 meets both" and "612 is the only one with a lid". It does not name the other one.
+// isOnlyOne reports whether sentence i says that the recommended one of a and b alone has some
+// property, as in "only 612 meets both" and "612 is the only one with a lid". It does not name the
+// other one.
 func (r *reading) isOnlyOne(i int, a, b *candidate) bool {
 	const others = negationWord | checkWord | seenWord | seeWord | planWord
 	const minWords = 4 // "Only 612." has no property
@@ -415,8 +418,9 @@ func (r *reading) isOnlyOne(i int, a, b *candidate) bool {
 	return isAlone(a, b) || isAlone(b, a)
 }
 
-// isCircular reports whether sentence i chooses for a cause that states nothing, as in "I choose 612 because it is
-// the right choice": it has no comparison, property or value, and after the word for the cause only listed words.
+// isCircular reports whether sentence i chooses for a cause that states nothing, as in "I choose
+// 612 because it is the right choice": it has no comparison, property or value, and after the word
+// for the cause only listed words.
 func (r *reading) isCircular(i int) bool {
 	const states = compareWord | contrastWord | groundWord | rejectWord | negationWord
 	s := &r.sentences[i]
@@ -432,7 +436,8 @@ func (r *reading) isCircular(i int) bool {
 	})
 }
 
-// isEmpty reports whether sentence i has, from a byte offset on, at least two listed words and else only names.
+// isEmpty reports whether sentence i has, from a byte offset on, at least two listed words and else
+// only names.
 func (r *reading) isEmpty(i int, start int32) bool {
 	isName := map[int32]bool{} // by its start
 	for _, c := range r.sentenceCites(i) {

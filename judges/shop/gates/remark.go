@@ -153,9 +153,9 @@ func (r *reading) isBareID(c *cite) bool {
 	return others < 3 && !r.hasUnspaced(clause)
 }
 
-// isVague reports whether the sentence of the complete product id c states no fact of the product, as in "612
-// looks closest" and "612 is what they asked for". It has no other datum, no word that a result has and neither
-// the request nor a word list, and no refusal, comparison or property.
+// isVague reports whether the sentence of the complete product id c states no fact of the product,
+// as in "612 looks closest" and "612 is what they asked for". It has no other datum, no word that a
+// result has and neither the request nor a word list, and no refusal, comparison or property.
 func (r *reading) isVague(c *cite) bool {
 	const states = compareWord | contrastWord | moneyWord | groundWord | onlyWord | seenWord | deicticWord
 	const vague = evalWord | requireWord | verdictWord | preferWord | seeWord

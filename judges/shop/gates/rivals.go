@@ -71,8 +71,8 @@ func (r *reading) candidates() []candidate {
 	return candidates
 }
 
-// isOf reports whether a cite (a mention of returned data) names a candidate, also by a brand that only its product
-// has.
+// isOf reports whether a cite (a mention of returned data) names a candidate, also by a brand that
+// only its product has.
 func (r *reading) isOf(c *cite, candidate *candidate) bool {
 	if r.mentions(c, candidate) {
 		return true

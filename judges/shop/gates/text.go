@@ -12,8 +12,8 @@ import (
 )
 
 // fold returns text in lower case and with ASCII digits. The byte offset of every word and of every
-// figure's end is unchanged, so that quotes can be cut from the original. A letter whose lower case has another length in bytes is not changed, nor are bytes
-// that are not UTF-8.
+// figure's end is unchanged, so that quotes can be cut from the original. A letter whose lower case
+// has another length in bytes is not changed, nor are bytes that are not UTF-8.
 func fold(text string) string {
 	if isASCII(text) {
 		return strings.ToLower(text)
