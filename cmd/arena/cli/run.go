@@ -61,7 +61,7 @@ func Run(
 		err = out.err
 	}
 	if err != nil && ctx.Err() != nil && errors.Is(err, context.Canceled) {
-		err = &Failure{errors.New("cancelled"), "run the same command again: finished work is kept", ExitCancelled}
+		err = &Failure{errors.New("cancelled"), "run the same command again: the finished work of a build, and the answers in a ledger or a run, are kept", ExitCancelled}
 	}
 	return printError(stderr, asUsageError(withHint(err), namedPaths(c)))
 }
