@@ -273,6 +273,7 @@ func (s *session) judgesReport(p *plan, adder *reports.Adder) reports.Judges {
 		Judge:        s.judgeNames(p),
 		DroppedEvery: s.Config.Judge.DroppedEvery,
 		Agreement:    s.Agreement,
+		Frames:       p.Flags,
 		Multiplier:   reports.Multiplier{Config: s.Config.Multiplier},
 	}
 	return adder.Judges(

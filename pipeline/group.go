@@ -47,6 +47,7 @@ type grouper struct {
 	index habits.Index
 	// agents are the habits of the agents over all their attempts, by the agent's identity.
 	agents  habitsByAgent
+	flags   []frames.Flag
 	weights weights
 }
 
@@ -61,17 +62,17 @@ const (
 	traitStream
 	sampleStream
 	gradeStream
-	// wordingStream has the wordings of the passages on which grades rest, by wording, and
-	// repeatStream the attempts whose wordings others have, by agent.
-	wordingStream
-	repeatStream
+	// keyStream has the passages on which grades rest, by the keys by which they are compared, and
+	// markStream the attempts whose passages others have, by agent.
+	keyStream
+	markStream
 	// copyStream has the records that are copies, and sharedStream the replies and dialogues that
 	// several attempts share.
 	copyStream
 	sharedStream
 	// oddsStream has the filter's evidence on who made the calls of each attempt, by input. It is from
 	// all attempts of the agent. agentStream, flagStream and runStream have the habits of the agents,
-	// whether their passages follow a template, and the sums of the grades of the runs.
+	// the similarity of their passages, and the sums of the grades of the runs.
 	oddsStream
 	agentStream
 	flagStream
@@ -103,7 +104,7 @@ func (s *session) newGrouper(job *shuffle.Job) *grouper {
 		copies:  make([][]copyKind, len(s.inputs)),
 		index:   habits.NewIndex(),
 		agents:  habitsByAgent{},
-		weights: weights{isRecorded: s.Config.Recorded, config: s.Config.Multiplier, framed: map[string]bool{}},
+		weights: weights{isRecorded: s.Config.Recorded, config: s.Config.Multiplier},
 	}
 }
 
@@ -119,7 +120,7 @@ func (g *grouper) run(ctx context.Context) error {
 		{"read", g.readBlocks, nil},
 		{"copies", g.findCopies, g.loadCopies},
 		{"shared", g.findShared, g.loadShared},
-		{"wordings", g.findSharedWordings, nil},
+		{"passages", g.comparePassages, nil},
 		{"habits", g.addHabits, g.loadHabits},
 		{"runs", g.sumGrades, g.loadRuns},
 		{"decisions", g.decide, nil},
@@ -202,56 +203,53 @@ func (g *grouper) readBlocks(ctx context.Context, part int, out *shuffle.Store) 
 		out.Add(sampleStream, shuffle.PartitionOf(x.Agent), func(b []byte) []byte {
 			return habits.AppendText(appendPassage(appendPosition(b, pos), &passage), packed)
 		})
-		g.addWordings(pos, &passage, out)
+		g.addKeys(pos, &passage, out)
 		g.addGrade(pos, x, out)
 		return nil
 	})
 }
 
-// addWordings writes the wordings by which a passage is compared with those of all agents of its
-// day.
-func (g *grouper) addWordings(pos ref, p *frames.Passage, out *shuffle.Store) {
-	if p.Text == "" {
-		return
-	}
+// addKeys writes a passage by the keys by which it is compared with those of all agents.
+func (g *grouper) addKeys(pos ref, p *frames.Passage, out *shuffle.Store) {
 	named := *p
 	named.Text = digest.SHA256([]byte(p.Text)) // only compared
-	for _, wording := range p.Wordings() {
-		out.Add(wordingStream, shuffle.PartitionOf(wording), func(b []byte) []byte {
-			return habits.AppendText(appendPassage(appendPosition(b, pos), &named), wording)
+	for _, key := range p.Keys() {
+		out.Add(keyStream, shuffle.PartitionOf(key), func(b []byte) []byte {
+			return habits.AppendText(appendPassage(appendPosition(b, pos), &named), key)
 		})
 	}
 }
 
-// findSharedWordings finds the passages with a wording that passages at other problems have. Copies
-// of attempts do not count.
-func (g *grouper) findSharedWordings(_ context.Context, part int, out *shuffle.Store) error {
+// comparePassages finds the passages that other agents have too, or a wording of them. Copies of
+// attempts do not count.
+func (g *grouper) comparePassages(_ context.Context, part int, out *shuffle.Store) error {
 	type use struct {
 		refs     []ref
 		passages []frames.Passage
 	}
 	uses := map[string]*use{}
-	err := g.records(wordingStream, part, func(u *habits.Unpacker) {
+	err := g.records(keyStream, part, func(u *habits.Unpacker) {
 		pos := unpackPosition(u)
 		p := unpackPassage(u)
-		wording := u.Text()
+		key := u.Text()
 		if g.copyOf(pos) != original {
 			return
 		}
-		if uses[wording] == nil {
-			uses[wording] = &use{}
+		if uses[key] == nil {
+			uses[key] = &use{}
 		}
-		uses[wording].refs = append(uses[wording].refs, pos)
-		uses[wording].passages = append(uses[wording].passages, p)
+		uses[key].refs = append(uses[key].refs, pos)
+		uses[key].passages = append(uses[key].passages, p)
 	})
-	for _, wording := range slicesx.SortedKeys(uses) {
-		u := uses[wording]
-		for i, isShared := range frames.Shared(u.passages) {
-			if isShared {
-				out.Add(repeatStream, shuffle.PartitionOf(u.passages[i].Agent), func(b []byte) []byte {
-					return appendPosition(b, u.refs[i])
-				})
+	for _, key := range slicesx.SortedKeys(uses) {
+		u := uses[key]
+		for i, m := range frames.Compare(key, u.passages) {
+			if m == (frames.Marks{}) {
+				continue
 			}
+			out.Add(markStream, shuffle.PartitionOf(u.passages[i].Agent), func(b []byte) []byte {
+				return habits.AppendFlag(habits.AppendFlag(appendPosition(b, u.refs[i]), m.IsShared), m.IsCopied)
+			})
 		}
 	}
 	return err
@@ -420,9 +418,10 @@ func samples(list []sampled) iter.Seq[*habits.Sample] {
 // calls. Copies of attempts do not count; an agent that has only copies has habits without samples.
 func (g *grouper) addHabits(_ context.Context, part int, out *shuffle.Store) error {
 	var passages []frames.Passage
-	isShared := map[ref]bool{}
-	err := g.records(repeatStream, part, func(u *habits.Unpacker) {
-		isShared[unpackPosition(u)] = true
+	marks := map[ref]frames.Marks{}
+	err := g.records(markStream, part, func(u *habits.Unpacker) {
+		pos := unpackPosition(u)
+		marks[pos] = marks[pos].Or(frames.Marks{IsShared: u.Flag(), IsCopied: u.Flag()})
 	})
 	if err != nil {
 		return err
@@ -432,7 +431,7 @@ func (g *grouper) addHabits(_ context.Context, part int, out *shuffle.Store) err
 	err = g.records(sampleStream, part, func(u *habits.Unpacker) {
 		pos := unpackPosition(u)
 		p := unpackPassage(u)
-		p.IsShared = isShared[pos]
+		p.Marks = marks[pos]
 		x := sampled{pos, u.Packed()}
 		all[p.Agent] = append(all[p.Agent], x)
 		if g.copyOf(pos) != original {
@@ -447,7 +446,7 @@ func (g *grouper) addHabits(_ context.Context, part int, out *shuffle.Store) err
 	}
 	for _, f := range frames.Flags(passages) {
 		out.Add(flagStream, part, func(b []byte) []byte {
-			return habits.AppendFlag(habits.AppendText(b, f.Agent), f.Framed)
+			return habits.AppendText(b, asjson.Bytes(f))
 		})
 	}
 	return err
@@ -524,12 +523,14 @@ func (g *grouper) loadHabits() error {
 	if err = cmp.Or(err, damaged); err != nil {
 		return err
 	}
-	return g.all(flagStream, func(u *habits.Unpacker) {
-		agent := u.Text()
-		if u.Flag() {
-			g.weights.framed[agent] = true
-		}
+	err = g.all(flagStream, func(u *habits.Unpacker) {
+		var f frames.Flag
+		damaged = cmp.Or(json.Unmarshal(u.Packed(), &f), damaged)
+		g.flags = append(g.flags, f)
 	})
+	slicesx.SortFunc(g.flags, func(a, b frames.Flag) int { return cmp.Compare(a.Agent, b.Agent) })
+	g.weights.framed = framedAgents(g.flags)
+	return cmp.Or(err, damaged)
 }
 
 // loadRuns reads the sums of the judge's grades of all runs, if factors depend on them.

@@ -19,6 +19,7 @@ import (
 	"github.com/trajectory-arena/arena/filters/habits"
 	"github.com/trajectory-arena/arena/internal/asjson"
 	"github.com/trajectory-arena/arena/internal/slicesx"
+	"github.com/trajectory-arena/arena/judges/frames"
 	"github.com/trajectory-arena/arena/judges/multiplier"
 	"github.com/trajectory-arena/arena/pipeline/block"
 	"github.com/trajectory-arena/arena/pipeline/choose"
@@ -71,8 +72,8 @@ type plan struct {
 	Tallies []rows.Tally `json:"tallies"`
 	// Runs are the qualities of the runs by their IDs, if factors depend on them.
 	Runs map[string]multiplier.Quality `json:"runs,omitempty"`
-	// Framed are the agents whose deciding passages follow one template, if factors depend on it.
-	Framed map[string]bool `json:"framed,omitempty"`
+	// Flags have the similarity of the passages that decided the grades of each agent.
+	Flags []frames.Flag `json:"flags,omitempty"`
 	// Agents are the habits of the agents over all their attempts, by agent.
 	Agents habitsByAgent `json:"agents"`
 }
@@ -117,7 +118,7 @@ func (p *plan) folder() string { return p.Key[:16] }
 
 // groupKey returns the name of the folder with the pieces of a plan with this key.
 func groupKey(key string, pieces int) string {
-	return finish.Digest("arena.group.v1", key, strconv.Itoa(pieces))[:16]
+	return finish.Digest("arena.group.v2", key, strconv.Itoa(pieces))[:16]
 }
 
 // newPlan returns a plan without counts.
@@ -212,7 +213,7 @@ func (g *grouper) finish(ctx context.Context, key string) error {
 	p := g.newPlan()
 	p.Key = key
 	p.Runs = g.weights.runs
-	p.Framed = g.weights.framed
+	p.Flags = g.flags
 	p.Agents = g.agents
 	if err := g.sumCounts(p); err != nil {
 		return err
@@ -543,6 +544,7 @@ func (p *plan) stated(domain string) *reports.Stated {
 // the protected problems, the catalogue, and all stored results.
 func (s *session) planKey() (string, error) {
 	parts := []string{
+		"arena.plan.v2",
 		string(s.Config.JSON()),
 		string(s.Instruments.JSON()),
 		s.digest,

@@ -12,6 +12,7 @@ import (
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/guard/minhash"
 	"github.com/trajectory-arena/arena/internal/slicesx"
+	"github.com/trajectory-arena/arena/judges/frames"
 	"github.com/trajectory-arena/arena/judges/multiplier"
 	"github.com/trajectory-arena/arena/pipeline/block"
 	"github.com/trajectory-arena/arena/pipeline/choose"
@@ -239,7 +240,7 @@ type weights struct {
 	// them.
 	runs map[string]multiplier.Quality
 	// framed has the agents whose deciding passages (the texts on which grades rest) follow one
-	// template, nil if no factor depends on it.
+	// template.
 	framed map[string]bool
 	// isRecorded reports whether attempts are taken as they were recorded.
 	isRecorded bool
@@ -247,7 +248,15 @@ type weights struct {
 
 // weights returns the weights of a plan.
 func (s *session) weights(p *plan) *weights {
-	return &weights{s.Config.Multiplier, p.Runs, p.Framed, s.Config.Recorded}
+	return &weights{s.Config.Multiplier, p.Runs, framedAgents(p.Flags), s.Config.Recorded}
+}
+
+func framedAgents(flags []frames.Flag) map[string]bool {
+	framed := map[string]bool{}
+	for _, f := range flags {
+		framed[f.Agent] = f.Framed
+	}
+	return framed
 }
 
 // factor returns the factor, 0 to 1, by which an attempt's success is multiplied for the judge's

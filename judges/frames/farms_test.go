@@ -259,7 +259,9 @@ func TestFramesOfOneHand(t *testing.T) {
 		equal = append(equal, frames.Passage{Agent: "program", Problem: problem, Text: filled})
 		other = append(other, frames.Passage{Agent: "person", Problem: problem, Text: text})
 	}
-	got := frames.Flags(append(equal, other...))
+	all := append(equal, other...)
+	mark(all)
+	got := frames.Flags(all)
 	if len(got) != 2 || got[0].Agent != "person" || got[0].Framed || !got[1].Framed || got[1].Pairs != 10 || got[1].Alike != 1 {
 		t.Errorf("%+v", got)
 	}

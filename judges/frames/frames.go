@@ -45,7 +45,7 @@ type Flag struct {
 	// Repeated is the share of passages with a wording of a passage of the agent at another problem.
 	Repeated float64 `json:"repeated"`
 	// Shared is the share of passages with a wording that other agents of the day have at other
-	// problems (see Shared).
+	// problems.
 	Shared float64 `json:"shared"`
 	// Copied is the share of passages that another agent has word for word. It has
 	// no weight: it is unknown who copied whom, and an agent could copy a rival to
@@ -56,20 +56,14 @@ type Flag struct {
 	Framed bool `json:"framed"`
 }
 
-// Flags returns the flags of the agents that have passages, sorted by name. MarkShared must have
-// marked the passages.
+// Flags returns the flags of the agents that have passages, sorted by name. The marks of the
+// passages are those of Compare, joined over their keys.
 func Flags(passages []Passage) []Flag {
 	byAgent := map[string][]Passage{}
-	authors := map[string]map[string]bool{}
 	for _, p := range passages {
-		if p.Text == "" {
-			continue
+		if p.Text != "" {
+			byAgent[p.Agent] = append(byAgent[p.Agent], p)
 		}
-		byAgent[p.Agent] = append(byAgent[p.Agent], p)
-		if authors[p.Text] == nil {
-			authors[p.Text] = map[string]bool{}
-		}
-		authors[p.Text][p.Agent] = true
 	}
 	if len(byAgent) == 0 {
 		return nil
@@ -81,11 +75,6 @@ func Flags(passages []Passage) []Flag {
 		wg.Go(func() {
 			f := Flag{Agent: agent}
 			f.compare(byAgent[agent])
-			for _, p := range byAgent[agent] {
-				if len(authors[p.Text]) > 1 {
-					f.Copied += 1 / float64(f.Passages)
-				}
-			}
 			flags[i] = f
 		})
 	}
@@ -95,8 +84,8 @@ func Flags(passages []Passage) []Flag {
 
 // compare compares the passages of thinking that decided the grades of one agent's attempts, at
 // most maxCompared of them. It sets what f says on whether the agent's thinking looks like one
-// template filled in again and again; the field Copied is left unset. Passages at the same problem
-// are not compared, since two attempts may rightly decide alike there. It sorts passages.
+// template filled in again and again. Passages at the same problem are not compared, since two
+// attempts may rightly decide alike there. It sorts passages.
 func (f *Flag) compare(passages []Passage) {
 	for i, problem := range identify(passages) {
 		passages[i].Problem = problem
@@ -105,6 +94,7 @@ func (f *Flag) compare(passages []Passage) {
 		return cmp.Or(cmp.Compare(a.Problem, b.Problem), cmp.Compare(a.Text, b.Text))
 	})
 	f.Passages = len(passages)
+	f.Copied = share(slicesx.CountFunc(passages, func(p *Passage) bool { return p.IsCopied }), len(passages))
 	passages = passages[:min(len(passages), maxCompared)]
 
 	// owners maps a run of letters to a bit set of the earlier passages that contain it.
@@ -129,12 +119,12 @@ func (f *Flag) compare(passages []Passage) {
 			alikePairs += int(similar.Bit(k)) //nolint:gosec // 0 or 1
 		}
 	}
-	f.Alike = float64(alikePairs) / float64(max(f.Pairs, 1))
+	f.Alike = share(alikePairs, f.Pairs)
 	repeated := countRepeated(passages)
-	f.Repeated = float64(repeated) / float64(max(len(passages), 1))
+	f.Repeated = share(repeated, len(passages))
 	isRepeated := repeated >= minAlike && f.Repeated >= maxAlike
 	shared := slicesx.CountFunc(passages, func(p *Passage) bool { return p.IsShared })
-	f.Shared = float64(shared) / float64(max(len(passages), 1))
+	f.Shared = share(shared, len(passages))
 	isShared := shared >= minAlike && f.Shared >= maxOthers
 	f.Framed = isRepeated || isShared || alikePairs >= minAlike && f.Alike >= maxAlike
 }
@@ -157,3 +147,6 @@ func countRepeated(passages []Passage) int {
 		return slices.ContainsFunc(*own, func(wording string) bool { return len(problems[wording]) > 1 })
 	})
 }
+
+// share returns the share of n in total, 0 if total is 0.
+func share(n, total int) float64 { return float64(n) / float64(max(total, 1)) }

@@ -24,9 +24,7 @@ type Passage struct {
 	// Problem is the ID of the problem, Request the text of the request or a hash of it, and Day
 	// the date on which the agent ran. The last two are empty if they are unknown.
 	Agent, Problem, Request, Day, Text string
-	// IsShared reports whether passages of the day at other problems, of any agents, have its
-	// wording (MarkShared).
-	IsShared bool
+	Marks
 }
 
 // DecidingPassage returns the passage that a judgement cites for the last gate

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/trajectory-arena/arena/internal/digest"
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
@@ -50,21 +51,58 @@ func CountProblems(passages []Passage) int {
 	return len(different)
 }
 
-// Wordings returns the keys by which the passages of all agents are compared: the wordings of p,
-// each with the day. It returns none if the day is unknown.
-func (p *Passage) Wordings() []string {
-	if p.Day == "" {
-		return nil
-	}
-	return slicesx.Map(wordingsOf(p.Text), func(wording string) string {
-		return strings.Join([]string{p.Day, wording}, " ")
-	})
+// Marks are what the comparison with other agents says of a passage.
+type Marks struct {
+	// IsShared reports whether other agents of the day have its wording at other problems.
+	IsShared bool
+	// IsCopied reports whether another agent has the same text.
+	IsCopied bool
 }
 
-// Shared reports, for each passage with one wording, whether at least minAlike other agents have it at
+// Or returns the marks that m or o has.
+func (m Marks) Or(o Marks) Marks {
+	return Marks{m.IsShared || o.IsShared, m.IsCopied || o.IsCopied}
+}
+
+// textKey begins the key of a passage's text. No day begins so.
+const textKey = "text "
+
+// Keys returns the keys by which the passages of all agents are compared: a hash of p's text and,
+// if the day is known, its wordings, each with the day. A passage without text has none.
+func (p *Passage) Keys() []string {
+	if p.Text == "" {
+		return nil
+	}
+	keys := []string{textKey + digest.SHA256([]byte(p.Text))}
+	if p.Day == "" {
+		return keys
+	}
+	for _, wording := range wordingsOf(p.Text) {
+		keys = append(keys, p.Day+" "+wording)
+	}
+	return keys
+}
+
+// Compare returns the marks of the passages that have this key, in their order. They must be all
+// that have it.
+func Compare(key string, passages []Passage) []Marks {
+	marks := make([]Marks, len(passages))
+	if strings.HasPrefix(key, textKey) {
+		for i, p := range passages {
+			marks[i].IsCopied = slices.ContainsFunc(passages, func(o Passage) bool { return o.Agent != p.Agent })
+		}
+		return marks
+	}
+	for i, is := range shared(passages) {
+		marks[i].IsShared = is
+	}
+	return marks
+}
+
+// shared reports, for each passage with one wording, whether at least minAlike other agents have it at
 // other problems with other values. An equal text is no evidence: it may be about one problem that was
 // asked in other words. A request that most problems of these passages have is taken for none.
-func Shared(passages []Passage) []bool {
+func shared(passages []Passage) []bool {
 	problems := identify(passages)
 	order := make([]int, len(passages)) // that of the passages does not matter
 	for i := range order {
@@ -97,23 +135,4 @@ func Shared(passages []Passage) []bool {
 		isShared[i] = others >= minAlike
 	}
 	return isShared
-}
-
-// MarkShared sets IsShared of each of the passages, which are all passages of some days.
-func MarkShared(passages []Passage) {
-	uses := map[string][]int{}
-	for i := range passages {
-		if passages[i].Text == "" {
-			continue
-		}
-		for _, wording := range passages[i].Wordings() {
-			uses[wording] = append(uses[wording], i)
-		}
-	}
-	for _, indices := range uses {
-		isShared := Shared(slicesx.Map(indices, func(i int) Passage { return passages[i] }))
-		for k, i := range indices {
-			passages[i].IsShared = passages[i].IsShared || isShared[k]
-		}
-	}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/judges/frames"
 )
 
@@ -138,6 +139,22 @@ func TestTasksInFilesAreCompared(t *testing.T) {
 	}
 }
 
+// mark sets the marks of the passages, which are all of some days.
+func mark(passages []frames.Passage) {
+	uses := map[string][]int{}
+	for i := range passages {
+		for _, key := range passages[i].Keys() {
+			uses[key] = append(uses[key], i)
+		}
+	}
+	for key, indices := range uses {
+		marks := frames.Compare(key, slicesx.Map(indices, func(i int) frames.Passage { return passages[i] }))
+		for k, i := range indices {
+			passages[i].Marks = passages[i].Or(marks[k])
+		}
+	}
+}
+
 // TestASetOfManyAgentsIsFound holds that a set of sentences is found in a day although no agent
 // repeats one, if others use it at other problems on that day, and that a copied sentence alone
 // flags nobody.
@@ -152,7 +169,7 @@ func TestASetOfManyAgentsIsFound(t *testing.T) {
 				list = append(list, frames.Passage{Agent: fmt.Sprint(agent), Problem: fmt.Sprint(k), Day: day(agent), Text: text})
 			}
 		}
-		frames.MarkShared(list)
+		mark(list)
 		return list
 	}
 	for _, f := range frames.Flags(passages(func(int) string { return "2026-06-01" })) {

@@ -11,7 +11,6 @@ import (
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/internal/stats"
-	"github.com/trajectory-arena/arena/judges/frames"
 	"github.com/trajectory-arena/arena/judges/multiplier"
 	"github.com/trajectory-arena/arena/judges/shop/probe"
 	"github.com/trajectory-arena/arena/pipeline/block"
@@ -29,7 +28,6 @@ type Adder struct {
 	guard        *guard.Report
 	steps        *Steps
 	stepJudges   map[string]bool
-	passages     []frames.Passage
 	outcomes     map[arena.JudgeOutcome]int
 	drawn        int
 	doubts       map[arena.JudgeDoubt]int
@@ -77,9 +75,6 @@ func (a *Adder) Add(x *block.Entry, d choose.Decision) {
 	}
 	if x.Judgement.Doubt != "" {
 		a.doubts[x.Judgement.Doubt]++
-	}
-	if x.HasDialogue {
-		a.passages = append(a.passages, x.DecidingPassage())
 	}
 	if o := x.StepJudgement.Outcome; o != "" {
 		if a.steps == nil {
@@ -225,8 +220,6 @@ func (a *Adder) Judges(
 	r.Probes = a.probes(every, probes)
 	r.Levels = []LevelRate{}
 	r.GradedAgents = len(a.gradedAgents)
-	frames.MarkShared(a.passages)
-	r.Frames = frames.Flags(a.passages)
 	r.Outcomes = a.outcomes
 	r.Drawn = a.drawn
 	r.Doubts = a.doubts
