@@ -185,29 +185,36 @@ func (s *session) blockState(item input) (block.Status, error) {
 	if err != nil || status != block.Equal && status != block.Unfinished {
 		return status, err
 	}
-	isCurrent, err := s.hasFindings(item)
-	if err != nil || isCurrent {
+	f, err := s.findingsOf(item)
+	if err != nil || f != nil && f.Run == s.digest {
 		return status, err
 	}
 	isSame, err := s.hasSameSources(item)
-	if isSame && status == block.Equal {
-		return block.Unguarded, err
+	if err != nil || !isSame || status != block.Equal {
+		return block.ConfigMismatch, err
 	}
-	return block.ConfigMismatch, err
+	hasDrafts, err := block.HasDrafts(s.FS, item.dir)
+	if f != nil && !hasDrafts { // there is nothing to compare
+		return block.Equal, err
+	}
+	return block.Unguarded, err
 }
 
-// hasFindings reports whether the guard's findings on the stored results of an input exist and were
-// made with the protected problems of this run.
-func (s *session) hasFindings(item input) (bool, error) {
+// findingsOf returns the guard's findings on the stored results of an input, made with the protected
+// problems of this run or of another one. It returns nil if there are none.
+func (s *session) findingsOf(item input) (*block.Findings, error) {
 	f, err := block.ReadFindings(s.FS, item.findings)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, block.ErrDamaged):
-		return false, nil
+		return nil, nil
 	case err != nil:
-		return false, err
+		return nil, err
 	}
 	content, err := block.Content(s.FS, item.dir)
-	return f.Block == content && f.Run == s.digest, err
+	if f.Block != content {
+		return nil, err
+	}
+	return f, err
 }
 
 // guardAgain compares the stored drafts (rendered training rows) of an input with this run's
@@ -269,7 +276,10 @@ func (s *session) installFindings(ctx context.Context, item input, f *block.Find
 	if err = block.WriteFindings(s.FS, staged, f); err != nil {
 		return err
 	}
-	return s.staging.Install(ctx, staged, item.findings, func() (bool, error) { return s.hasFindings(item) })
+	return s.staging.Install(ctx, staged, item.findings, func() (bool, error) {
+		stored, err := s.findingsOf(item)
+		return stored != nil && stored.Run == s.digest, err
+	})
 }
 
 // blockReader reads a block (the stored results of an input) together with what the guard found in

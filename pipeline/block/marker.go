@@ -146,6 +146,12 @@ func Content(fsys corpus.FS, dir string) (string, error) {
 	return m.IndexSHA256, err
 }
 
+// HasDrafts reports whether the block in dir has the draft of any attempt.
+func HasDrafts(fsys corpus.FS, dir string) (bool, error) {
+	m, err := readMarker(fsys, dir)
+	return m.BodiesBytes > 0, err
+}
+
 var errMarker = errors.New("no marker of a block")
 
 func readMarker(fsys corpus.FS, dir string) (marker, error) {
