@@ -5,8 +5,6 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"github.com/trajectory-arena/arena/internal/text"
 )
 
 // minTypoStem is the minimum length in bytes of two words of which one may be the other with any
@@ -24,7 +22,7 @@ func isMisspelling(a, b string) bool {
 	if isSlip && max(len(a), len(b)) >= minSwapStem {
 		return true
 	}
-	return min(len(a), len(b)) >= minTypoStem && text.Distance(a, b) == 1
+	return min(len(a), len(b)) >= minTypoStem && isOneEdit(a, b)
 }
 
 // isDoubling reports whether long is short with one of its letters doubled: "glass", "glas".

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/trajectory-arena/arena/internal/text"
 )
 
 // TestAWordIsTranslatedBesideOthersOfItsLanguage reads words that English has too, in English and in
@@ -107,6 +109,23 @@ func TestFormsOfWords(t *testing.T) {
 	for _, pair := range [][2]string{{"fiberglass", "fiber"}, {"station", "static"}} {
 		if areForms(pair[0], pair[1]) {
 			t.Errorf("%q are forms of one word", pair)
+		}
+	}
+}
+
+// TestOneEditIsADistanceOfOneOrASwap compares all pairs of words of three letters, up to four long,
+// with the edit distance.
+func TestOneEditIsADistanceOfOneOrASwap(t *testing.T) {
+	t.Parallel()
+	words := []string{""}
+	for i := 0; len(words[i]) < 4; i++ {
+		words = append(words, words[i]+"a", words[i]+"b", words[i]+"c")
+	}
+	for _, a := range words {
+		for _, b := range words {
+			if want := text.Distance(a, b) == 1 || isSwap(a, b); isOneEdit(a, b) != want {
+				t.Errorf("%q and %q: one edit apart is %v, want %v", a, b, !want, want)
+			}
 		}
 	}
 }

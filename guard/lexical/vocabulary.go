@@ -8,7 +8,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/trajectory-arena/arena/internal/slicesx"
-	"github.com/trajectory-arena/arena/internal/text"
 )
 
 // vocabulary holds the stem of every word in the protected requests and in the titles and options
@@ -387,5 +386,12 @@ func isSwap(a, b string) bool {
 // isOneEdit reports whether one edit turns a into b: adding, removing or replacing a letter, or
 // swapping two neighbouring letters.
 func isOneEdit(a, b string) bool {
-	return text.Distance(a, b) == 1 || isSwap(a, b)
+	n := commonPrefix(a, b)
+	switch len(a) - len(b) {
+	case 0:
+		return n < len(a) && a[n+1:] == b[n+1:] || isSwap(a, b)
+	case 1:
+		return a[n+1:] == b[n:]
+	}
+	return len(a)+1 == len(b) && a[n:] == b[n+1:]
 }
