@@ -87,16 +87,24 @@ func (c *Catalog) index(src io.ReaderAt, maxBytes int) error {
 }
 
 func (c *Catalog) add(line []byte, p place) error {
-	text := string(line)
-	if !cursor.Valid(text) {
+	var productID, price gjson.Result // the last of each counts
+	in := cursor.New(string(line), cursor.Limits{Depth: cursor.MaxDepth, StringBytes: len(line)})
+	in.Object(func(key string) {
+		switch raw := string(in.Raw()); key {
+		case "product_id":
+			productID = gjson.Parse(raw)
+		case "price":
+			price = gjson.Parse(raw)
+		}
+	})
+	if in.End() != nil {
 		return errors.New("no valid JSON")
 	}
-	fields := members(gjson.Parse(text), "product_id", "price")
-	id := fields[0].String()
+	id := productID.String()
 	if id == "" {
 		return errors.New("no product_id")
 	}
-	if fields[1].Type != gjson.Number {
+	if price.Type != gjson.Number {
 		return fmt.Errorf("product %s has no numeric price", id)
 	}
 	if c.places == nil {
