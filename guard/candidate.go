@@ -27,8 +27,8 @@ func NewCandidate(id, request string, turns []arena.Turn, items ...string) Candi
 	for i := range turns {
 		t := &turns[i]
 		c.addUser(t.User)
-		c.Answers = appendText(c.Answers, t.Think)
-		c.Answers = appendText(c.Answers, t.Text)
+		c.Answers = rows.AppendNonEmpty(c.Answers, t.Think)
+		c.Answers = rows.AppendNonEmpty(c.Answers, t.Text)
 		for _, call := range t.Calls {
 			c.Answers = append(c.Answers, call.Name, string(call.Arguments))
 			c.ItemIDs = append(c.ItemIDs, shopcalls.AnswerIDs(call)...)
@@ -50,7 +50,7 @@ func (c *Candidate) addUser(text string) {
 	c.Results = append(c.Results, results...)
 	prompt, tools := calls.CutTools(words)
 	for _, tool := range tools {
-		c.Metadata = appendText(c.Metadata, rows.Leaves(gjson.Parse(tool)))
+		c.Metadata = rows.AppendNonEmpty(c.Metadata, rows.Leaves(gjson.Parse(tool)))
 	}
 	if prompt == "" {
 		return
@@ -59,13 +59,6 @@ func (c *Candidate) addUser(text string) {
 		c.Context = slicesx.AppendUnique(c.Context, prompt)
 	}
 	c.Conversation = slicesx.AppendUnique(c.Conversation, prompt)
-}
-
-func appendText(texts []string, text string) []string {
-	if text == "" {
-		return texts
-	}
-	return append(texts, text)
 }
 
 // ReadCandidate returns the candidate of a row in any trainer's format. The id of a row without one

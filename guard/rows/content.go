@@ -180,9 +180,9 @@ func (c *Content) addColumn(key string, v gjson.Result) {
 		c.addDialogue(v)
 	case slices.Contains(readKeys, key) && v.Type == gjson.String, slices.Contains(idKeys, key):
 	case slices.Contains(metadataKeys, key):
-		c.Metadata = appendNonEmpty(c.Metadata, Leaves(v))
+		c.Metadata = AppendNonEmpty(c.Metadata, Leaves(v))
 	default:
-		c.Metadata = appendNonEmpty(c.Metadata, values(v))
+		c.Metadata = AppendNonEmpty(c.Metadata, values(v))
 	}
 }
 
@@ -201,7 +201,8 @@ func isDialogue(v gjson.Result) bool {
 	return v.IsArray() && role != "" || slices.Contains(knownRoles, role)
 }
 
-func appendNonEmpty(texts []string, text string) []string {
+// AppendNonEmpty appends text to texts unless it is empty.
+func AppendNonEmpty(texts []string, text string) []string {
 	if text == "" {
 		return texts
 	}

@@ -38,7 +38,7 @@ func (c *Content) addUserText(text string) {
 func (c *Content) addSystem(text string) {
 	prompt, tools := calls.CutTools(text)
 	for _, tool := range tools {
-		c.Metadata = appendNonEmpty(c.Metadata, Leaves(gjson.Parse(tool)))
+		c.Metadata = AppendNonEmpty(c.Metadata, Leaves(gjson.Parse(tool)))
 	}
 	if prompt != "" {
 		c.System = append(c.System, prompt)
@@ -91,12 +91,12 @@ func (c *Content) addMessage(v gjson.Result) {
 		c.addResults(partResults(m))
 	case slices.Contains(modelRoles, role):
 		c.addModelTurn(m)
-		c.Answers = appendNonEmpty(c.Answers, others)
+		c.Answers = AppendNonEmpty(c.Answers, others)
 		c.addResults(stepResults(m))
 	case role == "" && isCall(v): // an item of a list of outputs, as the next case
 		c.addCalls(v)
 	case role == "" && !isResultType(m["type"].Str):
-		c.Answers = appendNonEmpty(append(c.Answers, messageTexts(m)...), others)
+		c.Answers = AppendNonEmpty(append(c.Answers, messageTexts(m)...), others)
 	default:
 		for _, text := range append(messageTexts(m), others) {
 			c.addResults(text)
@@ -127,13 +127,13 @@ func otherValues(m map[string]gjson.Result) string {
 		case slices.Contains(textKeys, key) && v.IsArray(), key == "parts" && v.IsArray():
 			for _, part := range v.ForEach {
 				if !isModel || !isCall(part) {
-					lines = appendNonEmpty(lines, otherPartValues(part, key == "parts", isModel))
+					lines = AppendNonEmpty(lines, otherPartValues(part, key == "parts", isModel))
 				}
 			}
 		case slices.Contains(textKeys, key) && v.Type == gjson.String:
 		case isModel && (slices.Contains(turnKeys, key) || slices.Contains(resultKeys, key)):
 		default:
-			lines = appendNonEmpty(lines, values(v))
+			lines = AppendNonEmpty(lines, values(v))
 		}
 	}
 	return strings.Join(lines, "\n")
@@ -150,7 +150,7 @@ func otherPartValues(part gjson.Result, withText, isModel bool) string {
 	for key, v := range part.ForEach {
 		isRead := key.Str == "text" && !withText || key.Str == "functionCall" && isModel && isCall(v)
 		if !isRead && !isClass(key.Str, v) {
-			lines = appendNonEmpty(lines, values(v))
+			lines = AppendNonEmpty(lines, values(v))
 		}
 	}
 	return strings.Join(lines, "\n")
@@ -161,7 +161,7 @@ func otherPartValues(part gjson.Result, withText, isModel bool) string {
 func stepResults(m map[string]gjson.Result) string {
 	var lines []string
 	for _, key := range resultKeys {
-		lines = appendNonEmpty(lines, values(m[key]))
+		lines = AppendNonEmpty(lines, values(m[key]))
 	}
 	return strings.Join(lines, "\n")
 }
@@ -172,7 +172,7 @@ func partResults(m map[string]gjson.Result) string {
 	for _, key := range textKeys {
 		for _, part := range m[key].ForEach {
 			if isResultType(part.Get("type").Str) {
-				lines = appendNonEmpty(lines, values(part))
+				lines = AppendNonEmpty(lines, values(part))
 			}
 		}
 	}
@@ -235,24 +235,24 @@ var (
 func (c *Content) addModelText(text string) {
 	var thoughts, written []string
 	for _, m := range thinkElement.FindAllStringSubmatch(text, -1) {
-		thoughts = appendNonEmpty(thoughts, strings.TrimSpace(m[1]))
+		thoughts = AppendNonEmpty(thoughts, strings.TrimSpace(m[1]))
 	}
 	text = thinkElement.ReplaceAllLiteralString(text, "\n")
 	for _, m := range callElement.FindAllStringSubmatch(text, -1) {
 		written = append(written, m[1])
 	}
 	words := strings.TrimSpace(callElement.ReplaceAllLiteralString(text, "\n"))
-	c.Answers = appendNonEmpty(c.Answers, strings.Join(thoughts, "\n"))
+	c.Answers = AppendNonEmpty(c.Answers, strings.Join(thoughts, "\n"))
 	if isJSON(words) {
 		written = append(written, words)
 	} else {
-		c.Answers = appendNonEmpty(c.Answers, words)
+		c.Answers = AppendNonEmpty(c.Answers, words)
 	}
 	for _, json := range written {
 		if isJSON(json) {
 			c.addCalls(gjson.Parse(json))
 		} else {
-			c.Answers = appendNonEmpty(c.Answers, strings.TrimSpace(json))
+			c.Answers = AppendNonEmpty(c.Answers, strings.TrimSpace(json))
 		}
 	}
 }
@@ -274,7 +274,7 @@ func (c *Content) addCalls(v gjson.Result) {
 	}
 	if !isCall(v) {
 		if v.Type != gjson.Null {
-			c.Answers = appendNonEmpty(c.Answers, v.String())
+			c.Answers = AppendNonEmpty(c.Answers, v.String())
 		}
 		return
 	}
@@ -284,19 +284,19 @@ func (c *Content) addCalls(v gjson.Result) {
 		for key, e := range members.ForEach {
 			switch {
 			case slices.Contains(nameKeys, key.Str):
-				others = appendNonEmpty(others, call.Name)
+				others = AppendNonEmpty(others, call.Name)
 				call.Name = e.String()
 			case slices.Contains(argumentKeys, key.Str):
-				others = appendNonEmpty(others, string(call.Arguments))
+				others = AppendNonEmpty(others, string(call.Arguments))
 				call.Arguments = arena.Raw(compact(e))
 			case key.Str != "function" && !isClass(key.Str, e):
-				others = appendNonEmpty(others, values(e))
+				others = AppendNonEmpty(others, values(e))
 			}
 		}
 	}
 	c.AnswerIDs = append(c.AnswerIDs, shopcalls.AnswerIDs(call)...)
 	c.Answers = append(c.Answers, call.Name, string(call.Arguments))
-	c.Answers = appendNonEmpty(c.Answers, strings.Join(others, "\n"))
+	c.Answers = AppendNonEmpty(c.Answers, strings.Join(others, "\n"))
 }
 
 // isCall reports whether a value is an object, or has an object as its member function, with the name

@@ -52,7 +52,7 @@ func splitResults(text string, lists int) (results []string) {
 		}
 		result = strings.TrimSpace(result)
 		if lists == 0 || !strings.HasPrefix(result, "[") || !cursor.Valid(result) {
-			results = appendNonEmpty(results, result)
+			results = AppendNonEmpty(results, result)
 			continue
 		}
 		for _, v := range gjson.Parse(result).ForEach {
