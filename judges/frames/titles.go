@@ -2,14 +2,14 @@ package frames
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/tidwall/gjson"
-
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/cursor"
 	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
@@ -31,7 +31,7 @@ func WithoutTitles(text string, turns []arena.Turn) string {
 	if text == "" {
 		return ""
 	}
-	for _, title := range titlesOf(turns) {
+	for _, title := range titlesOf(text, turns) {
 		text = withoutTitle(text, title)
 		for n := minTitle; n < len(title); n++ {
 			if before, ok := strings.CutSuffix(text, title[:n]); ok && !endsInWord(before) {
@@ -74,19 +74,31 @@ func endsInWord(text string) bool {
 	return unicode.IsLetter(r) || unicode.IsDigit(r)
 }
 
-// titlesOf returns the titles of minTitleWords words or more that the results in turns have, a longer
-// one before those that it may contain.
-func titlesOf(turns []arena.Turn) []string {
+// titlesOf returns the titles of minTitleWords words or more that the results in turns have and of
+// which a text may have a part, a longer one before those that it may contain.
+func titlesOf(text string, turns []arena.Turn) []string {
 	var titles []string
-	for i := range turns {
-		for k := range turns[i].Calls {
-			for _, title := range gjson.Get(string(turns[i].Calls[k].Result), "#.title").Array() {
-				if words := strings.Fields(title.Str); len(words) >= minTitleWords {
-					titles = append(titles, strings.Join(words, " "))
-				}
-			}
+	c := cursor.New("", cursor.Limits{Depth: math.MaxInt, StringBytes: math.MaxInt, Elements: math.MaxInt})
+	item := func(key string) {
+		if key != "title" {
+			c.Skip()
+			return
+		}
+		title, _ := c.String()
+		if words := strings.Fields(title); len(words) >= minTitleWords {
+			titles = append(titles, strings.Join(words, " "))
 		}
 	}
+	for i := range turns {
+		for k := range turns[i].Calls {
+			c.Next(string(turns[i].Calls[k].Result))
+			c.Array(func() { c.Object(item) })
+		}
+	}
+	titles = slices.DeleteFunc(titles, func(title string) bool {
+		n := min(minTitle, len(title))
+		return !strings.Contains(text, title[:n]) && !strings.Contains(text, title[len(title)-n:])
+	})
 	slicesx.SortFunc(titles, func(a, b string) int {
 		return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b))
 	})
