@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"io/fs"
 	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/internal/slicesx"
-	"github.com/trajectory-arena/arena/judges/shop/outcome"
 	"github.com/trajectory-arena/arena/pipeline/block"
 	"github.com/trajectory-arena/arena/pipeline/finish"
 	"github.com/trajectory-arena/arena/pipeline/taskid"
@@ -211,26 +211,30 @@ func (l *lookups) add(r *mapped) int {
 }
 
 // sources returns what the attempts took from the inputs of the run other than traces: their
-// problems, and the content of the catalogue items that they looked up. catalogDigest is the hash
-// of the catalogue's files.
-func (l *lookups) sources(c *outcome.Catalog, catalogDigest string) block.Sources {
+// problems, and the content of the catalogue items that they looked up.
+func (l *lookups) sources(s *session) block.Sources {
 	items := slicesx.SortedKeys(l.items)
 	return block.Sources{
 		Problems:        l.references,
 		Documents:       items,
-		DocumentsSHA256: documentsDigest(c, items),
-		CatalogSHA256:   catalogDigest,
+		DocumentsSHA256: s.documentsDigest(items),
+		CatalogSHA256:   s.catalog,
 	}
 }
 
 // documentsDigest returns a hash of the texts that the catalogue has for the items with these ids.
-func documentsDigest(c *outcome.Catalog, items []string) string {
-	var texts []string
-	for _, id := range items {
-		text, ok := c.Document(id)
-		texts = append(texts, id, string(text), strconv.FormatBool(ok))
-	}
-	return finish.Digest(texts...)
+// It reads each item once, since the agents of a day answer with the same items.
+func (s *session) documentsDigest(items []string) string {
+	digests := slicesx.Map(items, func(id string) string {
+		known, ok := s.documents.Load(id)
+		if !ok {
+			text, found := s.day.Catalog.Document(id)
+			known = finish.Digest(id, string(text), strconv.FormatBool(found))
+			s.documents.Store(strings.Clone(id), known) // id would keep its trace in memory
+		}
+		return known.(string)
+	})
+	return finish.Digest(digests...)
 }
 
 // hasSameSources reports whether the problems and catalogue items that the stored results of an
@@ -246,6 +250,6 @@ func (s *session) hasSameSources(item input) (bool, error) {
 	if _, ok := s.day.Problems.find(src.Problems); !ok {
 		return false, nil
 	}
-	isSame := src.CatalogSHA256 == s.catalog || src.DocumentsSHA256 == documentsDigest(&s.day.Catalog, src.Documents)
+	isSame := src.CatalogSHA256 == s.catalog || src.DocumentsSHA256 == s.documentsDigest(src.Documents)
 	return isSame, nil
 }

@@ -61,6 +61,8 @@ type session struct {
 	// problems has the problems that the stored results of each input name, by folder: []int, indexes
 	// in day.Problems.
 	problems sync.Map
+	// documents has the hashes of the items of the catalogue that was looked up, by its id: string.
+	documents sync.Map
 	// staging is the process's temporary folder, nil if the session writes nothing.
 	staging *staging.Area
 }
@@ -409,7 +411,7 @@ func (s *session) makeBlock(ctx context.Context, in input, workers int) error {
 		w.Abort()
 		return err
 	}
-	w.Sources = c.lookups.sources(&s.day.Catalog, s.catalog)
+	w.Sources = c.lookups.sources(s)
 	if err := w.Close(); err != nil {
 		return err
 	}
