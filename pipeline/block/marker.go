@@ -23,7 +23,7 @@ var Version = func() string {
 		layout += "\n" + c.Name
 	}
 	layout += "\n" + filters.ValueNames()
-	return "arena.block.v19-" + digest.SHA256([]byte(layout))[:16]
+	return "arena.block.v20-" + digest.SHA256([]byte(layout))[:16]
 }()
 
 const (

@@ -10,8 +10,6 @@ import (
 	"iter"
 	"path/filepath"
 
-	"github.com/fxamacker/cbor/v2"
-
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/filters"
 )
@@ -153,7 +151,6 @@ func (r *Reader) next(
 // decode decodes the bytes that were read last, one entry (stored results for a record), into x:
 // its head and the given parts. All other parts are skipped.
 func (r *Reader) decode(parts Part, x *Entry) error {
-	var skipped cbor.RawMessage
 	var numbers []byte
 	values := append(make([]any, 0, 5), &x.Head)
 	for i, v := range []any{&x.Found, &x.Sample, &x.Structure} {
@@ -161,7 +158,7 @@ func (r *Reader) decode(parts Part, x *Entry) error {
 			break
 		}
 		if parts>>i&1 == 0 {
-			v = &skipped
+			v = nil
 		}
 		values = append(values, v)
 	}

@@ -175,26 +175,30 @@ var decoding = func() cbor.DecMode {
 // coder encodes values as CBOR (RFC 8949) and compresses them with s2. It reuses its buffers and
 // is not safe for concurrent use.
 type coder struct {
-	plain    bytes.Buffer
+	value    bytes.Buffer
+	plain    []byte
 	packed   []byte
 	unpacked []byte
 }
 
-// pack encodes values one after another as CBOR and compresses the result, which is valid until the
-// next call.
+// pack encodes values one after another as CBOR, each after its size, and compresses the result, which
+// is valid until the next call.
 func (c *coder) pack(values ...any) ([]byte, error) {
-	c.plain.Reset()
+	c.plain = c.plain[:0]
 	for _, v := range values {
-		if err := cbor.MarshalToBuffer(v, &c.plain); err != nil {
+		c.value.Reset()
+		if err := cbor.MarshalToBuffer(v, &c.value); err != nil {
 			return nil, fmt.Errorf("encode a part of a block: %w", err)
 		}
+		c.plain = binary.AppendUvarint(c.plain, uint64(c.value.Len()))
+		c.plain = append(c.plain, c.value.Bytes()...)
 	}
-	c.packed = s2.Encode(c.packed[:cap(c.packed)], c.plain.Bytes())
+	c.packed = s2.Encode(c.packed[:cap(c.packed)], c.plain)
 	return c.packed, nil
 }
 
-// unpack unpacks b and decodes its first values into values. It returns an error if the
-// decompressed size exceeds maxBytes.
+// unpack unpacks b and decodes its first values into values, where nil skips one. It returns an error if
+// the decompressed size exceeds maxBytes.
 func (c *coder) unpack(
 	b []byte,
 	maxBytes int,
@@ -213,8 +217,16 @@ func (c *coder) unpack(
 	}
 	remaining := c.unpacked
 	for _, v := range values {
-		remaining, err = decoding.UnmarshalFirst(remaining, v)
-		if err != nil {
+		size, n := binary.Uvarint(remaining)
+		if n <= 0 || size > uint64(len(remaining)-n) {
+			return errShort
+		}
+		value := remaining[n:][:size]
+		remaining = remaining[n:][size:]
+		if v == nil {
+			continue
+		}
+		if err = decoding.Unmarshal(value, v); err != nil {
 			return err
 		}
 	}
