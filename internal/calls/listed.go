@@ -124,4 +124,10 @@ func AppendIDs(ids []string, v gjson.Result, limit int) []string {
 	return ids
 }
 
-func partsIDs(r rune) bool { return strings.ContainsRune(`,[]"'\`, r) || unicode.IsSpace(r) }
+func partsIDs(r rune) bool {
+	switch r {
+	case ',', '[', ']', '"', '\'', '\\':
+		return true
+	}
+	return unicode.IsSpace(r)
+}
