@@ -171,6 +171,9 @@ func pieceStarts(run string, known func(string) bool) []int {
 		cost[end] = cost[end-1] + costLetter
 		starts[end] = -1
 		for start := max(0, end-maxKnown); start < end; start++ {
+			if cost[start]+costDigits >= cost[end] { // no piece costs less
+				continue
+			}
 			c := pieceCost(run[start:end], known)
 			if c > 0 && cost[start]+c < cost[end] {
 				cost[end] = cost[start] + c
