@@ -107,6 +107,15 @@ const messageBreak = "|||"
 func fillForm(form, request string) string {
 	halves := splitInto(2)(request)
 	thirds := splitInto(3)(request)
+	runes := func(placeholder, format string) string {
+		var b strings.Builder
+		if strings.Contains(form, placeholder) { // few forms have it
+			for _, r := range request {
+				fmt.Fprintf(&b, format, r)
+			}
+		}
+		return b.String()
+	}
 	return strings.NewReplacer(
 		"{request}", request,
 		"{start}", halves[0], "{end}", halves[1],
@@ -115,18 +124,10 @@ func fillForm(form, request string) string {
 		"{clauses}", "- "+strings.Join(clauseSign.Split(request, -1), "\n- "),
 		"{url}", url.QueryEscape(request),
 		"{base64}", base64.StdEncoding.EncodeToString([]byte(request)),
-		"{entities}", writeRunes(request, "&#%d;"),
-		"{escapes}", writeRunes(request, `\u%04x`),
+		"{entities}", runes("{entities}", "&#%d;"),
+		"{escapes}", runes("{escapes}", `\u%04x`),
 		"{hex}", hex.EncodeToString([]byte(request)),
 	).Replace(form)
-}
-
-func writeRunes(text, format string) string {
-	var b strings.Builder
-	for _, r := range text {
-		fmt.Fprintf(&b, format, r)
-	}
-	return b.String()
 }
 
 var functionWords = strings.Fields("a an and any are by can for from find has have i i'm in is it looking me my need of on one or please show that the there this to want with you")
