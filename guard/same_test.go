@@ -69,7 +69,8 @@ func TestSameReadsWordsWhereTheyStand(t *testing.T) {
 		// Negations that deny no thing, and one that stands after it.
 		"I can't find a green camping tent by norvale with pegs included, of soft canvas for 4 persons, above 1900 pesos.":          true,
 		"Could you instead show me a green norvale camping tent, soft canvas, for 4 persons, pegs included, above 1900 pesos?":      true,
-		"Couldn't you find me a green norvale camping tent, pegs included, made of canvas, for 4 persons, above 1900 pesos?":        true,
+		"Couldn't you find me a green norvale camping tent, pegs included, made of soft canvas, for 4 persons, above 1900 pesos?":   true,
+		"Couldn't you find me a green norvale camping tent, pegs included, made of canvas, for 4 persons, above 1900 pesos?":        false,
 		"Looking for a green camping tent by norvale with pegs not included, made of soft canvas, for 4 persons, above 1900 pesos.": false,
 		"A green norvale camping tent for 4 persons, made of soft nylon, pegs included, above 1900 pesos.":                          false,
 		"A green norvale camping tent for 4 persons, in canvas, pegs included, above 1900 pesos.":                                   true,
@@ -93,8 +94,8 @@ func TestSameReadsWordsWhereTheyStand(t *testing.T) {
 	}
 }
 
-// TestReplacedWishes holds that a text in another person's words that lacks a wish of the request and has
-// one or two other ones asks for something else, and that talk and stories do not.
+// TestReplacedWishes holds that a text in another person's words that replaces or adds a wish asks for
+// something else, and that talk and sentences that wish nothing do not.
 func TestReplacedWishes(t *testing.T) {
 	t.Parallel()
 	g := newTestGuard(t, []Entry{
@@ -106,7 +107,8 @@ func TestReplacedWishes(t *testing.T) {
 	for text, isSame := range map[string]bool{
 		"Wooden calendars please, the retro kind, seasonal in mood, for more than 120 PHP.":                                    true,
 		"Wooden calendars please, the minimalist kind, seasonal in mood, for more than 120 PHP.":                               false,
-		"My aunt adores the seasons! Her office needs a retro calendar of wood with a vibe like that. I would pay 120 and up.": true,
+		"My aunt adores the seasons! She needs a retro calendar of wood with a vibe like that. I would pay 120 and up.":        true,
+		"My aunt adores the seasons! Her office needs a retro calendar of wood with a vibe like that. I would pay 120 and up.": false,
 		"A pack of mushroom snacks that taste of chili and garlic, also 1 kilo of mushroom chicharon, sour cream.":             true,
 		"A pack of mushroom snacks that taste of honey butter, also 1 kilo of mushroom chicharon, sour cream.":                 false,
 		// A wish of two goods is replaced in one of them.
@@ -198,7 +200,7 @@ func TestSameReadsWhatIsExcluded(t *testing.T) {
 }
 
 // TestSameReadsWhatIsAdded holds that counts, countries, colours and letters which the request does
-// not have narrow it, and that words of a story and of the surrounding text do not.
+// not have narrow it.
 func TestSameReadsWhatIsAdded(t *testing.T) {
 	t.Parallel()
 	g := newTestGuard(t, []Entry{
@@ -213,7 +215,7 @@ func TestSameReadsWhatIsAdded(t *testing.T) {
 	})
 	for text, isSame := range map[string]bool{
 		"Matcha powder from Japan, green tea, 100 g, over 200 pesos.":                              false,
-		"Translate into Japanese: \"Matcha green tea powder, 100 g, over 200 pesos.\" Explain it.": true,
+		"Translate into Japanese: \"Matcha green tea powder, 100 g, over 200 pesos.\" Explain it.": false,
 		"Japanese-made matcha powder, green tea, 100 g, over 200 pesos.":                           false,
 		"An insulated tent for a group of 6, waterproof, above 2500 pesos.":                        false,
 		"Matcha green tea powder, 100 g, over 200 pesos, 4 of them.":                               false,
@@ -230,6 +232,58 @@ func TestSameReadsWhatIsAdded(t *testing.T) {
 	} {
 		if f := g.Check(Candidate{Text: text}); f.Same != isSame {
 			t.Errorf("%q: same is %v: %s", text, f.Same, f.Evidence)
+		}
+	}
+}
+
+// TestSameReadsEverything holds that a text is the same request only if each word, number and denial
+// of it has a counterpart in the request, whatever the kind of addition.
+func TestSameReadsEverything(t *testing.T) {
+	t.Parallel()
+	g := newTestGuard(t, []Entry{
+		{ID: "hook", Text: "Looking for a stick-on hook for towels in bronze, above 35 PHP."},
+		{ID: "lashes", Text: "Looking for velmi curl lashes, natural volume, above 60 PHP."},
+		{ID: "kite", Text: "Show me kites for boys that cost more than 90 PHP."},
+		{ID: "soap", Text: "Looking for a paraben-free soap by ostrava with a plain wrapper, 90 g, from LazMall, priced from 40 to 75 pesos."},
+		{ID: "both", Text: "Find a shop offering both a garden trowel with a wooden handle and a rain gauge made of plastic, above 80 pesos.\n\nMy budget is only `900`, but I have a voucher with the following rules:\n1. The voucher applies to all products.\n2. It is valid only when the total price of the products exceeds `300`.\n3. It provides a fixed discount of `25`."},
+	})
+	for text, isSame := range map[string]bool{
+		// Nothing is added: function words, talk, typing errors, and the reason of the purchase.
+		"Stick-on hooks in bronze for towels please, anything over 35 PHP.":                 true,
+		"Lokoing for a stick-on hook for twels in bronze, abvoe 35 PHP.":                    true,
+		"We moved house last week. Now I need a bronze stick-on hook for towels, above 35.": true,
+		"Velmi curl lashes of natural volume, dearer than 60 PHP.":                          true,
+		"Kites for my son, more than 90 PHP.":                                               true,
+		"An ostrava soap without parabens, plain wrapper, 90 g, LazMall, 40 to 75 pesos.":   true,
+		"One shop, two things: a wooden-handled garden trowel and a plastic rain gauge, above 80 pesos. I have 900, and my voucher, good for all products, cuts 25 once I pass 300.": true,
+		// An unread word, also one with a denying prefix or ending, and one in a sentence that wishes.
+		"Stick-on hooks in bronze for towels, Swedish-made, over 35 PHP.":        false,
+		"Unlacquered stick-on hooks in bronze for towels, over 35 PHP.":          false,
+		"Rustless stick-on hooks in bronze for towels, over 35 PHP.":             false,
+		"Stick-on hooks in bronze for towels, over 35 PHP. They must be hinged.": false,
+		"Stick-on hooks in bronze for towels and bathrobes, over 35 PHP.":        false,
+		"A velmi lash curler, natural volume, above 60 PHP.":                     false,
+		"Kites for my daughter, more than 90 PHP.":                               false,
+		"Kites for boys and couples, more than 90 PHP.":                          false,
+		// A number, in words too.
+		"Five stick-on hooks for towels in bronze, above 35 PHP.":         false,
+		"Stick-on hooks for towels in bronze, above 35 PHP, two of each.": false,
+		"Half a dozen kites for boys, more than 90 PHP.":                  false,
+		// A denial or an exclusion, of what the request names or does not.
+		"Stick-on hooks in bronze for towels, above 35 PHP, but not a used one.":                            false,
+		"Hooks in bronze for towels, above 35 PHP, any except the one you stick on.":                        false,
+		"Kites for boys, more than 90 PHP, all but the tailless ones.":                                      false,
+		"A paraben-free soap by ostrava, plain wrapper, 90 g, not from LazMall, 40 to 75 pesos.":            false,
+		"A paraben-free soap by ostrava, plain wrapper, 90 g, LazMall, not priced between 40 and 75 pesos.": false,
+		"A paraben-free soap by ostrava, plain wrapper, no fragrance, 90 g, LazMall, 40 to 75 pesos.":       false,
+		"A paraben-free soap by ostrava, plain wrapper, 90 g, LazMall, without a price above 40 pesos.":     false,
+		// A number that is left out, and a bound in another language.
+		"A paraben-free soap by ostrava with a plain wrapper, LazMall, 40 to 75 pesos.": false,
+		"90ペソを超える男の子用の凧 (kites)を見せて。":                                                   true,
+		"90ペソ以下の男の子用の凧 (kites)を見せて。":                                                    false,
+	} {
+		if f := g.Check(Candidate{Text: text}); f.Same != isSame {
+			t.Errorf("%q: same is %v, %.2f: %s", text, f.Same, f.Score, f.Evidence)
 		}
 	}
 }

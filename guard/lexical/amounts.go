@@ -201,17 +201,20 @@ func (p *profile) countMeasure(t *token) int {
 // isOfPeople reports whether the text has the number only to say how many live or come together: "a family
 // of 4" asks for nothing.
 func (p *profile) isOfPeople(n number) bool {
-	groups := loadLexicon().roles["people"]
 	isAny := false
 	for i := range p.tokens {
 		if t := &p.tokens[i]; t.isNumber() && n.isSameAmount(t.number()) {
 			isAny = true
-			if i < 2 || p.tokens[i-1].text != "of" || !groups[p.tokens[i-2].text] {
+			if !p.isOfPeopleAt(i) {
 				return false
 			}
 		}
 	}
 	return isAny
+}
+
+func (p *profile) isOfPeopleAt(i int) bool {
+	return p.textAt(i-1) == "of" && loadLexicon().roles["people"][p.textAt(i-2)]
 }
 
 // hasCountBeyond reports whether the text has a number from 2 in words that b has neither in words

@@ -89,7 +89,7 @@ func (x *Index) judge(c comparison, full *profile, drop float64, s *scratch) Fin
 	}
 	isNear := difference == "" && f.Score >= sameScore && x.covers(c, c.sameCover()) && !x.isScattered(c, s)
 	if isNear {
-		difference = wishDifference(base, c.part)
+		difference = unread(base, c.part, c.features[template])
 	}
 	f.Drop = f.Drop || isNear
 	f.Same = isNear && difference == ""

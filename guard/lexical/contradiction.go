@@ -21,8 +21,8 @@ const (
 // which a text differs from a protected request. It returns "" if no constraint differs.
 func contradiction(b, p *profile, f features) string {
 	checks := [...]func(b, p *profile, template float64) string{
-		numberDifference, slotDifference, quantityDifference, codeDifference, serviceDifference, classDifference,
-		negationDifference, itemDifference, itemValueDifference, wordDifference, nounDifference, replacedInCopy,
+		numberDifference, letterDifference, serviceDifference, classDifference, negationDifference, itemDifference,
+		itemValueDifference, wordDifference, nounDifference, replacedInCopy,
 	}
 	for _, check := range checks {
 		if difference := check(b, p, f[template]); difference != "" {
@@ -84,61 +84,6 @@ func classDifference(b, p *profile, template float64) string {
 		}
 	}
 	return ""
-}
-
-// wishDifference describes what the text p, which contradicts no constraint of the request b,
-// wishes otherwise than b: such a text is dropped, but does not ask for the same. It returns "" if
-// there is no difference.
-func wishDifference(b, p *profile) string {
-	for _, check := range [...]func(b, p *profile) string{replacedWish, addedValue, addedQuality} {
-		if difference := check(b, p); difference != "" {
-			return difference
-		}
-	}
-	return ""
-}
-
-// addedValue describes a value of a class, such as a country of origin, by which the text p narrows
-// what the request b asks for: b has no value of the class. A person such as "my son" narrows
-// nothing, nor does what p has only in sentences without a word of b. It returns "" if there is
-// none.
-func addedValue(b, p *profile) string {
-	l := loadLexicon()
-	for i, w := range p.words {
-		isSimilar := func(o *word) bool { return o != nil && areSimilar(o, w) }
-		if w == nil || slices.ContainsFunc(b.words, isSimilar) || l.roles["owner"][p.textAt(i-1)] || p.isExcluded(i) {
-			continue
-		}
-		for _, v := range l.classesOf(w.text) {
-			name := l.names[v.class]
-			isOfClass := func(o classValue) bool { return o.class == v.class }
-			isPart := func(o *word) bool { return o != nil && l.endsInValue(o.text, v) }
-			isKnown := slices.ContainsFunc(b.values, isOfClass) || slices.ContainsFunc(b.words, isPart)
-			isOfThing := p.isProperty(i, v) && (name != "origin" || p.isOriginAt(i))
-			if l.roles["narrowing"][name] && !isKnown && isOfThing && !p.isTold(b, w) {
-				return name + " was added"
-			}
-		}
-	}
-	return ""
-}
-
-// isOriginAt reports whether the country at i says where a thing is from, as in "Japanese knives",
-// "from Japan" and "made in Japan", but not in "translate into Japanese".
-func (p *profile) isOriginAt(i int) bool {
-	isNamed := i+1 < len(p.words) && p.words[i+1] != nil && p.words[i+1].content && p.tokens[i+1].isNextWord()
-	isMade := i+1 < len(p.tokens) && p.tokens[i+1].before == '-' // "Japanese-made"
-	return isNamed || isMade || p.tokens[i].before == boundSign || p.textAt(i-1) == "in" && loadLexicon().roles["link"][p.textAt(i-2)]
-}
-
-// endsInValue reports whether a word ends in a word for the value, as "plywood" does in one for wood.
-func (l *lexicon) endsInValue(w string, v classValue) bool {
-	for i := range w {
-		if slices.Contains(l.classesOf(w[i:]), v) {
-			return true
-		}
-	}
-	return false
 }
 
 // losesValue reports whether o has some value of the class less often than p.

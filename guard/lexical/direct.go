@@ -25,10 +25,14 @@ const cueReach = 4
 // setDirections sets for each number whether it is a lower bound, an upper bound or neither, by the
 // words around it ("at least", "between … and"). Where a word negates a bound, as in "not more than
 // 5", it reverses the bound and replaces the negating word by "@not", by which findNegation
-// recognises it again.
+// recognises it again. A range that is denied keeps the word.
 func setDirections(tokens []token) {
 	lastNumber := -1
 	lastCue := -1 // the last marker after a number, which applies to that number only
+	// reversed is the last number whose bound a word negates, denied that word and text what it was.
+	reversed := -1
+	var denied *token
+	var text string
 	for i := range tokens {
 		if !tokens[i].isNumber() {
 			continue
@@ -40,13 +44,19 @@ func setDirections(tokens []token) {
 		}
 		if cue >= 0 {
 			tokens[i].direction = cues[tokens[cue].text]
-			if negation := findNegation(tokens, min(cue, i), lastNumber); negation >= 0 {
+			if negation := findNegation(tokens, min(cue, i), lastNumber); negation >= 0 && tokens[i].direction != ranged {
 				tokens[i].direction = opposite[tokens[i].direction]
-				tokens[negation].text = "@not"
+				reversed = i
+				denied = &tokens[negation]
+				text = denied.text
+				denied.text = "@not"
 			}
 		}
 		if lastNumber >= 0 && isRange(tokens, lastNumber, i) {
 			setRange(&tokens[lastNumber], &tokens[i])
+			if reversed >= lastNumber {
+				denied.text = text // "not from 10 to 20" turns no bound
+			}
 		}
 		lastNumber = i
 	}

@@ -17,8 +17,6 @@ type item struct {
 	isAsked bool
 	// isPart reports that a stop word that names a thing follows, as in "phone case".
 	isPart bool
-	// isOne reports that "a" or "an" is before the item.
-	isOne bool
 	// end is the index of the word after the item.
 	end int
 }
@@ -64,8 +62,7 @@ func (p *profile) items() (out []item) {
 			last.end = i + 1
 			last.isAsked = last.isAsked || isListed && isPlural(w.text)
 		case w.content:
-			isOne := i > 0 && isArticle(p.tokens[i-1].text)
-			out = append(out, item{words: []*word{w}, end: i + 1, isAsked: isAsked || isListed && isPlural(w.text), isOne: isOne})
+			out = append(out, item{words: []*word{w}, end: i + 1, isAsked: isAsked || isListed && isPlural(w.text)})
 			isOpen = true
 			isAsked = false
 		case isOpen && roles["good"][w.text]:
@@ -153,22 +150,6 @@ func itemDifference(b, p *profile, _ float64) string {
 			if o := replacement(i, at, textItems, extra); o != nil {
 				return fmt.Sprintf("%q became %q", w.text, o.text)
 			}
-		}
-	}
-	return ""
-}
-
-// addedQuality describes a quality, such as "waterproof", that the text p puts before the noun of
-// an item of the request b and that b does not have. It returns "" if there is none.
-func addedQuality(b, p *profile) string {
-	l := loadLexicon()
-	extra := p.wishesBeyond(b)
-	baseItems := b.items()
-	for _, o := range p.items() {
-		isNamesake := func(i item) bool { return areSimilar(i.noun(), o.noun()) }
-		isNew := func(w *word) bool { return l.roles["quality"][w.text] && slices.Contains(extra, w) }
-		if at := slices.IndexFunc(o.words[:o.nounAt()], isNew); at >= 0 && slices.ContainsFunc(baseItems, isNamesake) {
-			return fmt.Sprintf("%q was added", o.words[at].text)
 		}
 	}
 	return ""

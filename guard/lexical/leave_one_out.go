@@ -29,7 +29,7 @@ func (x *Index) CheckLeaveOneOut(request int, related func(position int) bool) F
 			best = c
 			f.Request = x.entry[b]
 		}
-		f.Same = f.Same || c.score >= sameLogOdds && x.asksSame(c) && wishDifference(x.bases[c.base].profile, c.part) == ""
+		f.Same = f.Same || c.score >= sameLogOdds && x.asksSame(c) && unread(x.bases[c.base].profile, c.part, c.features[template]) == ""
 	}
 	if f.Request < 0 {
 		return f

@@ -141,7 +141,7 @@ func (l *lexicon) replacePhrases(tokens []token) []token {
 	var out []token // nil until the first phrase
 	for i := 0; i < len(tokens); {
 		p, n := l.longestPhrase(tokens[i:])
-		hasNumber := i > 0 && l.isAmount(&tokens[i-1])
+		hasNumber := len(out) > 0 && l.isAmount(&out[len(out)-1]) || out == nil && i > 0 && l.isAmount(&tokens[i-1])
 		isOther := n > 0 && (!hasNumber && p.isBoundAfter() || l.isOfNext(p, tokens, i+n))
 		if n == 0 || isOther {
 			if out != nil {

@@ -184,6 +184,8 @@ func (p *profile) isProperty(i int, v classValue) bool {
 		return p.isOfRebate(i)
 	case !l.stop[p.words[i].text] || l.roles[l.names[v.class]] != nil:
 		return true
+	case l.roles["owner"][p.textAt(i-1)]:
+		return p.textAt(i-2) == "for" // "for my son", not "my son asks"
 	}
 	next := i + 1
 	return next < len(p.words) && p.words[next] != nil && p.words[next].content && p.tokens[next].isInPhrase()
@@ -245,20 +247,6 @@ func (p *profile) isNegated(i int) bool {
 		}
 	}
 	return isNegated
-}
-
-// isExcluded reports whether the word at i, or one before it in its noun phrase, is negated:
-// "rather than cold hospital white".
-func (p *profile) isExcluded(i int) bool {
-	for ; i >= 0 && p.words[i] != nil && p.words[i].content; i-- {
-		if p.isNegated(i) {
-			return true
-		}
-		if !p.tokens[i].isInPhrase() {
-			break
-		}
-	}
-	return false
 }
 
 // isExclusion reports whether the word at i excludes what follows it from all that is said before: "except",

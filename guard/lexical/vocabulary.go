@@ -266,9 +266,13 @@ func (l *lexicon) isStop(w, stem string) bool {
 	if l.stop[w] {
 		return true
 	}
+	return l.stop[stem] && !isAgent(w)
+}
+
+// isAgent reports whether w has the ending of who or what does something: "curler", "shower".
+func isAgent(w string) bool {
 	singular := strings.TrimSuffix(w, "s")
-	isAgent := strings.HasSuffix(singular, "er") || strings.HasSuffix(singular, "or")
-	return l.stop[stem] && !isAgent
+	return strings.HasSuffix(singular, "er") || strings.HasSuffix(singular, "or")
 }
 
 // Knows reports whether a word in lower case is a stop word, or its stem a stem of the bank.

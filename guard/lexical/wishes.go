@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/trajectory-arena/arena/internal/slicesx"
 )
 
 // isDistinctive reports whether a word of the request has at least the weight of an unknown word,
@@ -26,64 +24,198 @@ func (p *profile) wishesBeyond(b *profile) (out []*word) {
 	return out
 }
 
-// maxReplacing is the maximum number of different words by which a text replaces a word of a request, as
-// "honey butter" replaces "chili". A text with more new words, and more than one in storyShare, tells a
-// story, in which most of them name nothing that is asked for.
-const (
-	maxReplacing = 2
-	storyShare   = 6
-)
+// unread describes the first thing that the text p says and for which the request b has no counterpart: a
+// word, a number or a denial. It also describes a number of b that p leaves out. It returns "" if there is
+// none: only then everything that p says was read and agrees. Of a text in a language that is not read, it
+// compares no words.
+func unread(b, p *profile, template float64) string {
+	if w := p.firstUnread(b); w != nil && p.knownShare() >= minReadShare {
+		return fmt.Sprintf("%q was added", w.text)
+	}
+	counts := p.countNumbers()
+	inBase := b.countNumbers()
+	for i := range p.tokens {
+		v := p.countAt(i)
+		isKnown := v < 2 || counts[v] <= inBase[v] || v == 2 && b.namesPair()
+		if !isKnown && !p.isOfPeopleAt(i) && !p.isCountOfAll(b, i) {
+			return fmt.Sprintf("number %v was added", v)
+		}
+	}
+	for _, n := range missingNumbers(p, b) {
+		isOne := n.value == 1 && n.unit == 0 && !n.isBound()
+		if !isOne && !p.isOfPeople(n) {
+			return fmt.Sprintf("number %s was added", b.lexicon.amount(n))
+		}
+	}
+	isLost := func(w *word) bool { return isProper(w) && !loadLexicon().isVague(w.text) }
+	if lost := missingWords(b, p, template); template >= copyTemplate && slices.ContainsFunc(lost, isLost) {
+		return fmt.Sprintf("%q is missing", joinWords(lost))
+	}
+	if missing := missingNumbers(b, p); len(missing) > 0 {
+		return fmt.Sprintf("number %s is missing", b.lexicon.amount(missing[0]))
+	}
+	return addedDenial(b, p)
+}
 
-// replacedWish describes what the request b asks for and the text p replaced, in any wording: p
-// lacks a word of b, and has new ones in a sentence with other words of b. It also does if b has
-// the word more often, as for two goods, and the new word stands beside the same word. Talk, and
-// words such as "effect" that only name a property, do not count. It returns "" if there is none,
-// or if the text tells a story or cannot be read.
-func replacedWish(b, p *profile) string {
+// firstUnread returns the first content word of the text p for which the request b has no word, also one
+// that names a thing as a stop word (see isGood), and nil if there is none. It leaves out talk, names of
+// data fields, initials, what p only tells, words of saving in the sentence of a rebate, and a denied
+// value of a class, such as a colour, of which b asks for another one: "not black but white".
+func (p *profile) firstUnread(b *profile) *word {
+	start := 0
+	for i := range p.tokens {
+		if i+1 < len(p.tokens) && strings.IndexByte(".!?\n", p.tokens[i+1].before) < 0 {
+			continue
+		}
+		if !p.isTold(b, start, i+1) {
+			for j := start; j <= i; j++ {
+				if p.isUnread(b, j) {
+					return p.words[j]
+				}
+			}
+		}
+		start = i + 1
+	}
+	return nil
+}
+
+// isTold reports whether the sentence from start to before end wishes nothing: it has neither a content word
+// of the request b nor a word of wishing such as "must".
+func (p *profile) isTold(b *profile, start, end int) bool {
+	wishing := loadLexicon().roles["wishing"]
+	return !slices.ContainsFunc(p.words[start:end], func(o *word) bool {
+		return o != nil && (wishing[o.text] || isProper(o) && b.standsFor(p, o, nil))
+	})
+}
+
+// isUnread reports whether the word at i may say what is asked for and the request b has no word for it.
+func (p *profile) isUnread(b *profile, i int) bool {
+	w := p.words[i]
+	if w == nil || p.tokens[i].isField || !p.maySayWish(i, b) || b.answers(p, w) || b.hasInitials(w) {
+		return false
+	}
+	isSlip := func(o *word) bool { return o != nil && !w.known && o.maySlipTo(w.text) }
+	isOfClass := func(v classValue) bool { return lacks(b.values, w.classes, v.class) }
+	isContrast := p.isNegated(i) && slices.ContainsFunc(w.classes, isOfClass)
+	isSaving := loadLexicon().roles["saving"][w.text] && p.isOfRebate(i)
+	return !isContrast && !isSaving && !slices.ContainsFunc(b.words, isSlip)
+}
+
+// maySlipTo reports whether slip, which no list has, may be the word with a typing error. In a function
+// word it may also be a letter of three that are left, between the first and the last one: "wth".
+func (w *word) maySlipTo(slip string) bool {
+	isInside := !w.content && len(slip) >= minStem && slip[0] == w.text[0] && slip[len(slip)-1] == w.text[len(w.text)-1]
+	return isMisspelling(slip, w.text) || isInside && isOneEdit(slip, w.text)
+}
+
+// maySayWish reports whether the word at i may say what is asked for: a content word but for talk, or a stop
+// word that the request b lacks and that names a thing (see isGood), a model as in "14 plus", or a property as in "right mirror".
+func (p *profile) maySayWish(i int, b *profile) bool {
 	l := loadLexicon()
-	added := distinct(slicesx.FilterMap(p.wishesBeyond(b), func(w *word) (*word, bool) {
-		return w, !l.talk[w.text] && !l.isVague(w.text) && !l.roles["measure"][w.text] && !l.roles["placeholder"][w.text]
-	}))
-	told := slicesx.FilterMap(added, func(w *word) (*word, bool) { return w, !l.roles["either"][w.text] })
-	isStory := p.countRuns(told) > max(maxReplacing, len(p.distinct)/storyShare)
-	added = slices.DeleteFunc(added, func(w *word) bool { return p.isTold(b, w) || b.hasMeaning(w, nil) || b.hasInitials(w) })
-	if len(added) == 0 || isStory || p.knownShare() < minReadShare {
-		return ""
+	w := p.words[i]
+	isNew := func(v classValue) bool {
+		return l.roles[l.names[v.class]] == nil && p.isProperty(i, v) && !slices.Contains(b.values, v)
 	}
-	lost := distinct(slicesx.FilterMap(b.content, func(w *word) (*word, bool) {
-		return w, !l.isVague(w.text) && (!p.standsFor(b, w, nil) || p.hasReplaced(b, w, added))
-	}))
-	if len(lost) == 0 {
-		return ""
+	isOfThing := !l.talk[p.textAt(i+1)] && !l.roles["owner"][p.textAt(i-1)] // not "right away", "my wife"
+	isValue := len(w.text) > 1 && isOfThing && slices.ContainsFunc(w.classes, isNew)
+	isModel := l.roles["variant"][w.text] && i > 0 && p.tokens[i-1].isNumber() && p.tokens[i].isNextWord()
+	isThing := (isModel || p.isGood(i) || p.isAfterContent(i, "container")) && !b.hasWord(w)
+	return isThing || (w.content || isValue) && !l.isTalk(w.text)
+}
+
+// answers reports whether the text p has a content word for the word w of another text. "Curl" is none
+// for "curler", which is another thing.
+func (p *profile) answers(other *profile, w *word) bool {
+	isAnswer := func(o *word) bool {
+		return p.mayMean(o, w) && (isAgent(o.text) || !isAgent(w.text) || o.stem != w.stem)
 	}
-	return fmt.Sprintf("%q became %q", joinWords(lost), joinWords(added))
+	return p.standsFor(other, w, nil) && (!isAgent(w.text) || p.hasJoined(w)) || slices.ContainsFunc(p.content, isAnswer)
+}
+
+// isTalk reports whether a word is no wish by itself: talk about a purchase, a delivery or a payment, the
+// name of a property, a general noun, a container, a measure or a placeholder such as "something".
+func (l *lexicon) isTalk(w string) bool {
+	isOf := func(role string) bool { return l.roles[role][w] }
+	return l.talk[w] || l.isVague(w) || slices.ContainsFunc([]string{"measure", "placeholder", "sending", "paying"}, isOf)
+}
+
+// isCountOfAll reports whether the number at i counts all things that are asked for, and none that the
+// request b names: "three things", "three gifts".
+func (p *profile) isCountOfAll(b *profile, i int) bool {
+	noun := p.nounAfter(i)
+	return loadLexicon().roles["placeholder"][p.textAt(i+1)] || p.countAt(i) == float64(b.countAsked()) && (noun == nil || !b.answers(p, noun))
+}
+
+// addedDenial describes what the text p denies or excludes and the request b does not. It returns "" if
+// there is nothing.
+func addedDenial(b, p *profile) string {
+	inBase := b.denials()
+	states := b.negations()
+	for _, d := range p.denials() {
+		isDenied := slices.ContainsFunc(inBase, func(o denial) bool { return o.word == nil && d.word == nil && isClose(o.value, d.value) })
+		switch {
+		case d.word == nil:
+		case d.word.services != 0:
+			isDenied = b.denied&d.word.services != 0
+		default:
+			isSame := func(s wordState) bool { return s.isNegated() && isSameWord(s.word, d.word) }
+			isDenied = !b.answers(p, d.word) || slices.ContainsFunc(states, isSame) // firstUnread reports unread ones
+		}
+		if !isDenied {
+			return fmt.Sprintf("%q was added", d.cue)
+		}
+	}
+	return ""
+}
+
+// denial is a word such as "without" and what it denies: a content word, a delivery term or a number. It has neither
+// if it denies something in function words only.
+type denial struct {
+	cue   string
+	word  *word
+	value float64
+}
+
+// denials returns what the text denies or excludes, except for bounds, fees, and denied denials.
+func (p *profile) denials() (out []denial) {
+	roles := loadLexicon().roles
+	for i := range p.tokens {
+		isExclusion := p.isExclusion(i)
+		isNegation := roles["negation"][p.textAt(i)] && !roles["exception"][p.textAt(i+1)] && !roles["negation"][p.textAt(i-1)]
+		if isNegation || isExclusion && !p.isRefused(i) {
+			if d, ok := p.denialFrom(i); ok {
+				out = append(out, d)
+			}
+		}
+	}
+	return out
+}
+
+// denialFrom returns what the word at i denies: what follows it first in its phrase. ok is false if
+// that is a fee or another denial.
+func (p *profile) denialFrom(i int) (d denial, ok bool) {
+	l := loadLexicon()
+	d.cue = p.textAt(i)
+	for i++; i < len(p.tokens) && !p.tokens[i].startsSentence() && p.tokens[i].before != ','; i++ {
+		w := p.words[i]
+		switch {
+		case w == nil:
+			d.value = p.tokens[i].value
+			return d, true
+		case exclusions[w.text] != 0, l.roles["negation"][w.text], l.roles["sending"][w.text], p.isExclusion(i):
+			return d, false
+		case w.content && !l.isTalk(w.text), w.services != 0:
+			d.word = w
+			return d, true
+		}
+	}
+	return d, true
 }
 
 // isVague reports whether a word names no wish by itself: it is the name of a property, a general noun or a
 // container.
 func (l *lexicon) isVague(w string) bool {
 	return l.attributes[w] || l.roles["general"][w] || l.roles["container"][w]
-}
-
-// hasReplaced reports whether the text p has the word w less often than the request b, and one of
-// added stands beside a word beside which b has w.
-func (p *profile) hasReplaced(b *profile, w *word, added []*word) bool {
-	near := b.around(w, 1)
-	return p.countOf(w) < b.countOf(w) && slices.ContainsFunc(added, func(o *word) bool { return haveSimilar(near, p.around(o, 2)) })
-}
-
-// countRuns returns at how many places the text has one of words or several in a row.
-func (p *profile) countRuns(words []*word) int {
-	n := 0
-	inRun := false
-	for i, w := range p.words {
-		isOne := slices.Contains(words, w)
-		if isOne && (!inRun || !p.tokens[i].isInPhrase()) {
-			n++
-		}
-		inRun = isOne
-	}
-	return n
 }
 
 // minInitials is the minimum number of words that people write as initials: "bbw" for "bath body works".
@@ -103,52 +235,13 @@ func (p *profile) hasInitials(w *word) bool {
 	return strings.Contains(string(initials), w.text)
 }
 
-// countOf returns how many content words of the text are similar to w.
-func (p *profile) countOf(w *word) int {
-	return slicesx.CountFunc(p.content, func(o **word) bool { return areSimilar(*o, w) })
-}
-
-// around returns the content words next to w at each of its places, up to n on each side.
-func (p *profile) around(w *word, n int) (out []*word) {
-	for i, o := range p.content {
-		if o == w {
-			out = append(out, p.content[max(0, i-n):min(len(p.content), i+n+1)]...)
-		}
-	}
-	return slices.DeleteFunc(out, func(o *word) bool { return o == w })
-}
-
-// isTold reports whether the text p has w only in sentences without a content word of the request b.
-func (p *profile) isTold(b *profile, w *word) bool {
-	isShared := func(o *word) bool { return o != nil && isProper(o) && o != w && b.standsFor(p, o, nil) }
-	start := 0
-	for i := range p.tokens {
-		isEnd := i+1 == len(p.tokens) || strings.IndexByte(".!?\n", p.tokens[i+1].before) >= 0
-		sentence := p.words[start : i+1]
-		if isEnd && slices.Contains(sentence, w) && slices.ContainsFunc(sentence, isShared) {
-			return false
-		}
-		if isEnd {
-			start = i + 1
-		}
-	}
-	return true
-}
-
-// distinct returns the first of the words with each stem.
-func distinct(words []*word) (out []*word) {
-	for _, w := range words {
-		if !hasHash(out, w.hash) {
-			out = append(out, w)
-		}
-	}
-	return out
-}
-
 // isGood reports whether the stop word at i names a thing: directly after a content word, as in "valve
 // cap".
-func (p *profile) isGood(i int) bool {
-	return i > 0 && loadLexicon().roles["good"][p.tokens[i].text] && p.tokens[i].isNextWord() && p.words[i-1] != nil && p.words[i-1].content
+func (p *profile) isGood(i int) bool { return p.isAfterContent(i, "good") }
+
+// isAfterContent reports whether the word at i has the role and is directly after a content word.
+func (p *profile) isAfterContent(i int, role string) bool {
+	return i > 0 && loadLexicon().roles[role][p.tokens[i].text] && p.tokens[i].isNextWord() && p.words[i-1] != nil && p.words[i-1].content
 }
 
 // hasWord reports whether the text has w, in any form.
