@@ -43,6 +43,25 @@ const (
 	LockFile   = "lock.json"
 )
 
+// CheckFolder returns an error if dir has files, but neither the result nor the records of a round.
+func CheckFolder(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil || len(entries) == 0 {
+		return err
+	}
+	if r, err := readResult(filepath.Join(dir, ResultFile)); err == nil && r.Config.Contest != "" {
+		return nil
+	}
+	isRecord := func(e os.DirEntry) bool { return e.Name() == AnswersFile || e.Name() == LockFile }
+	if !slices.ContainsFunc(entries, isRecord) {
+		return fmt.Errorf("%s is not empty and has no round", dir)
+	}
+	return nil
+}
+
 // Run runs the configured round in the folder dir, or continues an interrupted one, and writes
 // the result there. The configuration must pass Validate.
 func Run(ctx context.Context, c *Config, dir string) (*Result, error) {
