@@ -127,14 +127,17 @@ func tellFigures(w io.Writer, people []person, drawn int) error {
 			drawn,
 		)
 		for _, m := range p.figures {
+			between := "-"
+			if m.N > 0 {
+				between = fmt.Sprintf("%.3f-%.3f", m.Low, m.High)
+			}
 			fmt.Fprintf(
 				t,
-				"%s\t%s\t%s\t%.3f-%.3f\t%d\t\n",
+				"%s\t%s\t%s\t%s\t%d\t\n",
 				m.Instrument,
 				m.Measure,
 				text.Optional(m.Share, "%.3f", "-"),
-				m.Low,
-				m.High,
+				between,
 				m.N,
 			)
 		}
