@@ -60,8 +60,11 @@ type Standing struct {
 // richness.
 type Leaderboard struct {
 	Standings []Standing
-	// AgenticShare is the share of all reward that agentic attempts get, by each of Measures.
-	AgenticShare [4]float64
+	// AgenticShare is the share of all reward that agentic attempts get, by each of Measures, and
+	// AgenticInterval its 95 % interval over Problems, the number of problems; 0 to 1 if that is 1.
+	AgenticShare    [4]float64
+	AgenticInterval [4]stats.Interval
+	Problems        int
 }
 
 // rewards returns the reward of an attempt by each of Measures. A failure gets 0. A success gets 1
@@ -105,10 +108,15 @@ func Reweight(attempts []Scored) Leaderboard {
 		}
 	}
 
-	var b Leaderboard
 	problems := slicesx.SortedKeys(total)
+	b := Leaderboard{Problems: len(problems)}
 	for k := range Measures {
 		b.AgenticShare[k] = agentic.shareOf(total, problems, k)
+		_, se := stats.Ratio(agentic.sums(problems, k), total.sums(problems, k))
+		b.AgenticInterval[k] = stats.Interval{High: 1}
+		if !math.IsNaN(se) {
+			b.AgenticInterval[k] = stats.T95(b.AgenticShare[k], se, len(problems))
+		}
 	}
 	for _, name := range slicesx.SortedKeys(standings) {
 		s := standings[name]
@@ -133,6 +141,11 @@ func (r problemRewards) add(s *Scored) {
 		sums[k] += reward
 	}
 	r[s.Problem] = sums
+}
+
+// sums returns the rewards for each of the given problems by the measure Measures[k].
+func (r problemRewards) sums(problems []string, k int) []float64 {
+	return slicesx.Map(problems, func(p string) float64 { return r[p][k] })
 }
 
 // sum returns the sum of the rewards for the given problems by the measure Measures[k].

@@ -59,6 +59,9 @@ func TestReweight(t *testing.T) {
 	if math.Abs(b.AgenticShare[0]-3.0/7) > 1e-12 || math.Abs(b.AgenticShare[1]-3/4.2) > 1e-12 || math.Abs(b.AgenticShare[2]-3.0/7) > 1e-12 {
 		t.Errorf("shares %v", b.AgenticShare)
 	}
+	if ci := b.AgenticInterval[1]; ci.Low > 3/4.2 || ci.High < 3/4.2 || ci.High-ci.Low < 0.01 {
+		t.Errorf("interval %v of %d problems", ci, b.Problems)
+	}
 	if g := second.Gain[1]; second.Low[1] > g || second.High[1] < g || g <= 0 || math.Abs(second.Gain[2]) > 1e-12 {
 		t.Errorf("gain %v in %v to %v", second.Gain, second.Low, second.High)
 	}

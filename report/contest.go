@@ -45,7 +45,7 @@ func KLPage(names []string, reports []*kl.Report) *Page {
 				f.Measured,
 				f.Infinite,
 				f.Skipped,
-				fmt.Sprintf("%.4g", f.Unseen),
+				number4(f.Unseen),
 				f.Blind,
 			)
 		}

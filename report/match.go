@@ -36,7 +36,7 @@ func MatchPage(r *match.Result) *Page {
 		p.Numbers = append(
 			p.Numbers,
 			Number{"rule", r.Rule, ""},
-			Number{"king after the round", d.Winner, fmt.Sprintf("in %.3f of draws of the prompts", d.Holds)},
+			Number{"king after the round", d.Winner, fmt.Sprintf("in %.3f of %d draws of the %d prompts", d.Holds, distil.Draws, r.Prompts)},
 		)
 		p.Sections = append(p.Sections, challengersSection(d), whatIfSection(d))
 	}
@@ -79,6 +79,7 @@ func optionalScore(n contest.Number) string {
 func whatIfSection(d *distil.Decision) Section {
 	s := Section{
 		Heading: "What if the rule had another margin, or a round other prompts",
+		Note:    fmt.Sprintf("Crown: of %d rounds drawn from the prompts above; other prompts change it, as the interval above shows.", distil.Draws),
 		Columns: "challenger | margin | prompts | crown",
 	}
 	for _, w := range d.WhatIfs {

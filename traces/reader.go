@@ -45,7 +45,7 @@ type reader struct {
 
 func (r *reader) read() error {
 	if r.input.badMeta {
-		detail := MetaName + " beside the file is no JSON object"
+		detail := MetaName + " beside the file is no JSON object; the file itself is read, and its path names the run and the agent"
 		if err := r.emitFault(Fault{Reason: BadMeta, Detail: detail}); err != nil {
 			return err
 		}

@@ -36,19 +36,19 @@ type Decision struct {
 	Winner   string    `json:"winner"`
 	Crowned  bool      `json:"crowned"`
 	Verdicts []Verdict `json:"verdicts"`
-	// Holds is the share of simulated rounds in which the rule has the same winner.
+	// Holds is the share of Draws simulated rounds in which the rule has the same winner.
 	Holds     contest.Number `json:"holds"`
 	Forecasts []Forecast     `json:"forecasts"`
 	WhatIfs   []WhatIf       `json:"what_if"`
 }
 
-// The numbers of simulated rounds: crownDraws for a rate, whose error is then at most 0.01;
-// outerDraws times innerDraws for an interval; whatIfDraws for each what-if.
+// Draws is the number of simulated rounds for a rate, whose error is then at most 0.01.
+const Draws = 10_000
+
+// An interval is from outerDraws times innerDraws simulated rounds.
 const (
-	crownDraws  = 10_000
-	outerDraws  = 200
-	innerDraws  = 200
-	whatIfDraws = 10_000
+	outerDraws = 200
+	innerDraws = 200
 )
 
 // The margins and numbers of prompts that are tried as what-ifs.
@@ -84,7 +84,7 @@ func (r *Rule) Decide(king int, students []Student) Decision {
 	winner := r.decide(k, students, nil)
 	d := Decision{Winner: winner.Model, Crowned: winner != k}
 	draws := newDraws(k, students)
-	rates := draws.crowns(r, nil, len(k.KLs), crownDraws)
+	rates := draws.crowns(r, nil, len(k.KLs), Draws)
 	d.Holds = contest.Number(rates[winner.Model])
 	intervals := draws.intervals(r)
 	for i := range students {
@@ -176,7 +176,7 @@ func (d *draws) whatIfs(r *Rule) []WhatIf {
 	for _, margin := range whatIfMargins {
 		changed := r.WithMargin(margin)
 		for _, n := range whatIfPrompts {
-			won := d.crowns(&changed, nil, n, whatIfDraws)
+			won := d.crowns(&changed, nil, n, Draws)
 			for i := range d.students {
 				if c := &d.students[i]; c.Model != d.king.Model {
 					out = append(out, WhatIf{c.Model, margin, n, contest.Number(won[c.Model])})

@@ -166,12 +166,15 @@ type Unknown struct {
 // Error returns a message with the name of the unknown column.
 func (u *Unknown) Error() string { return fmt.Sprintf("unknown column %q", u.Name) }
 
+// knownPrefix before a column's name is a variable that is true where the column has a value.
+const knownPrefix = "known."
+
 // Parse parses an expression of the Common Expression Language. It checks the names and types of
 // the columns, and that the result is a boolean. The error for an unknown column is an *Unknown.
 func Parse(source string, columns []Column) (*Expr, error) {
 	options := []cel.EnvOption{cel.CrossTypeNumericComparisons(true)}
 	for _, c := range columns {
-		options = append(options, cel.Variable(c.Name, c.Type))
+		options = append(options, cel.Variable(c.Name, c.Type), cel.Variable(knownPrefix+c.Name, cel.BoolType))
 	}
 	env, err := cel.NewEnv(options...)
 	if err != nil {
@@ -210,7 +213,11 @@ func unknown(err error, columns []Column) *Unknown {
 	u := &Unknown{Name: m[1]}
 	best := len(m[1]) + 1
 	for _, c := range columns {
-		if d := text.Distance(m[1], c.Name); d < best {
+		d := text.Distance(m[1], c.Name)
+		if strings.Contains(c.Name, m[1]) {
+			d = 0
+		}
+		if d < best {
 			best = d
 			u.Nearest = c.Name
 		}
@@ -223,7 +230,7 @@ func unknown(err error, columns []Column) *Unknown {
 func names(ast *cel.Ast, columns []Column) []string {
 	isRead := map[string]bool{}
 	for _, r := range ast.NativeRep().ReferenceMap() {
-		isRead[r.Name] = true
+		isRead[strings.TrimPrefix(r.Name, knownPrefix)] = true
 	}
 	var out []string
 	for _, c := range columns {
@@ -237,12 +244,14 @@ func names(ast *cel.Ast, columns []Column) []string {
 
 // Match evaluates the expression on the values of one attempt, which are indexed by column. A
 // value that is missing or nil is unknown, like NULL in SQL. If the result depends on an unknown
-// value, it is false.
+// value, it is false. known.COLUMN is true if the column has a value.
 func (e *Expr) Match(values map[string]any) (bool, error) {
 	known := make(map[string]any, len(e.Names))
 	missing := false
 	for _, n := range e.Names {
-		if v, ok := values[n]; ok && v != nil {
+		v := values[n]
+		known[knownPrefix+n] = v != nil
+		if v != nil {
 			known[n] = v
 		} else {
 			missing = true

@@ -31,6 +31,8 @@ func TestMatch(t *testing.T) {
 		{`"a" in reasons`, true, false},
 		{`task_type.startsWith("sh")`, true, true},
 		{`n_steps == 12`, true, true},
+		{`known.judge_score`, true, false},
+		{`!known.judge_score && success`, false, true},
 	} {
 		e, err := where.Parse(c.expr, columns)
 		if err != nil {
@@ -53,10 +55,12 @@ func TestParseRefuses(t *testing.T) {
 			t.Errorf("%q was accepted", expr)
 		}
 	}
-	_, err := where.Parse(`judge_scor >= 0.7`, columns)
-	var u *where.Unknown
-	if !errors.As(err, &u) || u.Nearest != "judge_score" {
-		t.Errorf("error %v", err)
+	for _, expr := range []string{`judge_scor >= 0.7`, `score >= 0.7`} {
+		_, err := where.Parse(expr, columns)
+		var u *where.Unknown
+		if !errors.As(err, &u) || u.Nearest != "judge_score" {
+			t.Errorf("%s: error %v", expr, err)
+		}
 	}
 }
 
@@ -79,6 +83,7 @@ func TestNamesAreColumnsThatAreRead(t *testing.T) {
 	for source, want := range map[string]string{
 		`judge_score >= 0.7 && n_steps <= 15`:              "[judge_score n_steps]",
 		`problem_id != "judge_score"`:                      "[problem_id]",
+		`!known.model`:                                     "[model]",
 		`checks.exists(c, c.name == "x") || success`:       "[checks success]",
 		`[1, 2].exists(score, score == 2) && n_steps == 1`: "[n_steps]",
 	} {

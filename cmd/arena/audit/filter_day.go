@@ -252,10 +252,12 @@ func printLeaderboard(w io.Writer, b *filters.Leaderboard) error {
 		}
 		fmt.Fprintln(t)
 	}
-	before := "\nreward to agentic attempts: "
+	fmt.Fprintf(t, "\nreward to agentic attempts, over %s: ", cli.Counted(b.Problems, "problem", "problems"))
+	after := ""
 	for k, name := range filters.Measures {
-		fmt.Fprintf(t, "%s%s %.4f", before, name, b.AgenticShare[k])
-		before = ", "
+		ci := b.AgenticInterval[k]
+		fmt.Fprintf(t, "%s%s %.4f (%.2f to %.2f)", after, name, b.AgenticShare[k], max(0, ci.Low), min(1, ci.High))
+		after = ", "
 	}
 	fmt.Fprintln(t, "\nrichness that the log cannot answer counts as 0; intervals: problems as clusters")
 	return t.Flush()

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -237,6 +238,8 @@ func ParseWhere(source string) (*where.Expr, error) {
 	hint := "an example: --where 'judge_score >= 0.7 && n_steps <= 15 && success'"
 	if unknown, ok := errors.AsType[*where.Unknown](err); ok {
 		hint = fmt.Sprintf("did you mean %q? docs/columns.md lists the columns", unknown.Nearest)
+	} else if strings.Contains(source, "null") {
+		hint = "known.COLUMN is true where the column has a value, such as in --where '!known.model'"
 	}
 	return nil, Usage(fmt.Errorf("read --where: %w", err), hint)
 }
