@@ -134,6 +134,9 @@ func printUsage(c *cobra.Command) error {
 	line := c.UseLine()
 	if c.HasAvailableSubCommands() {
 		line = c.CommandPath() + " COMMAND"
+		if strings.Contains(c.Use, " ") { // it does something itself too
+			line = c.UseLine() + "\n  " + line
+		}
 	}
 	fmt.Fprintf(w, "Usage:\n  %s\n", line)
 	if c.HasExample() {

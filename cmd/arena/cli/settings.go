@@ -35,7 +35,7 @@ func (s *Settings) Fill(config any) error {
 	if s.File != "" {
 		b, err := os.ReadFile(s.File)
 		if err != nil {
-			return Usage(fmt.Errorf("read configuration: %w", err), "give --config an existing YAML file")
+			return Usage(fmt.Errorf("read configuration: %w", err), "name an existing YAML file")
 		}
 		if err := strictyaml.Decode(b, config); err != nil {
 			return Usage(fmt.Errorf(
