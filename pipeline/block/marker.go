@@ -23,15 +23,14 @@ var Version = func() string {
 		layout += "\n" + c.Name
 	}
 	layout += "\n" + filters.ValueNames()
-	return "arena.block.v20-" + digest.SHA256([]byte(layout))[:16]
+	return "arena.block.v21-" + digest.SHA256([]byte(layout))[:16]
 }()
 
 const (
-	indexName   = "index"
-	bodiesName  = "bodies"
-	sourcesName = "sources"
-	markerName  = "done.json"
-	maxMarker   = 1 << 20
+	indexName  = "index"
+	bodiesName = "bodies"
+	markerName = "done.json"
+	maxMarker  = 1 << 20
 )
 
 // Key is the set of hashes of everything that a block depends on besides its Sources: the content
@@ -99,6 +98,8 @@ type marker struct {
 	IndexSHA256 string `json:"index_sha256"`
 	BodiesBytes int64  `json:"bodies_bytes"`
 
+	// Sources is the place of the sources in the file of drafts, after the last of them.
+	Sources       Place  `json:"sources"`
 	SourcesSHA256 string `json:"sources_sha256"`
 }
 

@@ -2,7 +2,6 @@ package block
 
 import (
 	"fmt"
-	"path/filepath"
 
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/internal/digest"
@@ -32,29 +31,8 @@ type Reference struct {
 	SHA256 string
 }
 
-// maxSources is the maximum size in bytes of the file that lists which problems and which items of
-// the catalogue the results of one block (the stored results of an input) depend on.
+// maxSources is the maximum size in bytes of stored sources.
 const maxSources = 1 << 30
-
-// writeSources writes the file that lists which problems and which items of the catalogue the
-// results in a block's folder depend on. A later run compares this list with its own inputs. It
-// returns the hash of the file.
-func writeSources(fsys corpus.FS, dir string, s *Sources) (string, error) {
-	b, err := (&coder{}).pack(s)
-	if err != nil {
-		return "", err
-	}
-	out, err := corpus.Create(fsys, filepath.Join(dir, sourcesName))
-	if err != nil {
-		return "", err
-	}
-	if _, err = out.Write(b); err != nil {
-		_ = out.File.Close() // the caller has the error that led here
-		return "", err
-	}
-	err = out.Close()
-	return out.SHA256(), err
-}
 
 // ReadSources reads the sources of the block in dir. The error is ErrDamaged if they do not have the
 // hash that the marker records.
@@ -63,14 +41,17 @@ func ReadSources(fsys corpus.FS, dir string) (*Sources, error) {
 	if err != nil {
 		return nil, err
 	}
-	path := filepath.Join(dir, sourcesName)
-	b, err := corpus.ReadFile(fsys, path, maxSources)
+	f, err := open(fsys, dir, bodiesName)
 	if err != nil {
 		return nil, err
 	}
+	defer f.Close()
+	if err = f.readFrame(m.Sources, maxSources); err != nil {
+		return nil, err
+	}
 	s := &Sources{}
-	if digest.SHA256(b) != m.SourcesSHA256 || (&coder{}).unpack(b, maxSources, s) != nil {
-		return nil, fmt.Errorf("read %s: %w", path, ErrDamaged)
+	if digest.SHA256(f.frame) != m.SourcesSHA256 || f.coder.unpack(f.frame, maxSources, s) != nil {
+		return nil, fmt.Errorf("read the sources in %s: %w", f.path, ErrDamaged)
 	}
 	return s, nil
 }

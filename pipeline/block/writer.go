@@ -17,6 +17,7 @@ import (
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/filters"
+	"github.com/trajectory-arena/arena/internal/digest"
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -112,11 +113,13 @@ func (w *Writer) addBody(x *Entry, d *Draft) error {
 // Close writes the block's files to disk, with its sources, and then the marker that makes the block
 // usable.
 func (w *Writer) Close() error {
-	if err := errors.Join(w.bodies.close(), w.index.close()); err != nil {
+	sources, err := w.coder.pack(&w.Sources)
+	if err != nil {
 		return err
 	}
-	sources, err := writeSources(w.fs, w.dir, &w.Sources)
-	if err != nil {
+	place := Place{Offset: w.bodies.size(), Size: int64(len(sources))}
+	_, err = w.bodies.Write(sources)
+	if err = errors.Join(err, w.bodies.close(), w.index.close()); err != nil {
 		return err
 	}
 	m := marker{
@@ -126,7 +129,8 @@ func (w *Writer) Close() error {
 		IndexSHA256: w.index.file.SHA256(),
 		BodiesBytes: w.bodies.size(),
 
-		SourcesSHA256: sources,
+		Sources:       place,
+		SourcesSHA256: digest.SHA256(sources),
 	}
 	return corpus.WriteJSON(w.fs, filepath.Join(w.dir, markerName), m)
 }
