@@ -242,6 +242,24 @@ func trueTop20(name, text string, positions int) float64 {
 	return sum / float64(positions)
 }
 
+// TestCheckFolder holds which folders a round may be in.
+func TestCheckFolder(t *testing.T) {
+	t.Parallel()
+	for name, isFree := range map[string]bool{
+		"": true, ".new-123": true, AnswersFile: true, LockFile: true, "notes.txt": false, ResultFile: false,
+	} {
+		dir := t.TempDir()
+		if name != "" {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(`{"x":1}`), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := CheckFolder(dir); (err == nil) != isFree {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+}
+
 // TestKilledRun interrupts rounds of both contests at several requests: the result has the same
 // bytes, and only the interrupted request is asked twice.
 func TestKilledRun(t *testing.T) {

@@ -49,6 +49,10 @@ func CheckFolder(dir string) error {
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
+	entries = slices.DeleteFunc(entries, func(e os.DirEntry) bool { // a killed run may have left no more
+		isUnfinished, _ := filepath.Match(atomicfile.Unfinished, e.Name()) // the pattern is well-formed
+		return isUnfinished
+	})
 	if err != nil || len(entries) == 0 {
 		return err
 	}

@@ -88,8 +88,9 @@ func (p *Passage) Keys() []string {
 func Compare(key string, passages []Passage) []Marks {
 	marks := make([]Marks, len(passages))
 	if strings.HasPrefix(key, textKey) {
-		for i, p := range passages {
-			marks[i].IsCopied = slices.ContainsFunc(passages, func(o Passage) bool { return o.Agent != p.Agent })
+		isCopied := slices.ContainsFunc(passages, func(p Passage) bool { return p.Agent != passages[0].Agent })
+		for i := range marks {
+			marks[i].IsCopied = isCopied
 		}
 		return marks
 	}
