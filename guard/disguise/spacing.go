@@ -171,7 +171,7 @@ func pieceStarts(run string, known func(string) bool) []int {
 		cost[end] = cost[end-1] + costLetter
 		starts[end] = -1
 		for start := max(0, end-maxKnown); start < end; start++ {
-			if cost[start]+costDigits >= cost[end] { // no piece costs less
+			if cost[start]+costDigits >= cost[end] { // a piece costs at least costDigits
 				continue
 			}
 			c := pieceCost(run[start:end], known)
