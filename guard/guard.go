@@ -31,7 +31,7 @@ const (
 )
 
 // RewordingsVersion is the version of the detector of reworded requests, the lexical tier.
-const RewordingsVersion = "lexical_v10"
+const RewordingsVersion = "lexical_v11"
 
 // Candidate is one row that may enter a corpus.
 type Candidate struct {

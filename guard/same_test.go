@@ -49,6 +49,40 @@ func TestSameMeansTheSame(t *testing.T) {
 	}
 }
 
+// TestSameIsOnlyWhatWasRead holds that a text which adds a wish to a rewording is not the same, wherever
+// the wish stands and however much of the text is in words that no list has.
+func TestSameIsOnlyWhatWasRead(t *testing.T) {
+	t.Parallel()
+	g := newTestGuard(t, []Entry{
+		{ID: "saddle", Text: "Looking for a touring bicycle saddle by velmora with a gel core, for seatposts of 27 mm, priced from 310 to 640 PHP."},
+		{ID: "lamp", Text: "Looking for a table lamp, elegant design, by karuto in bronze, over 300 pesos."},
+	})
+	const (
+		saddle = "A velmora touring bicycle saddle, gel core, 27 mm seatpost, 310 to 640 PHP"
+		noise  = ", brimtak dundre zolvar kestrun ormvik talgun prend vastrik olmund trinvar gandrel"
+	)
+	for text, isSame := range map[string]bool{
+		saddle: true,
+		saddle + ". It was a hard winter for us.":          true,
+		saddle + ", blue" + noise:                          false,
+		saddle + " in foldable waterproof leather" + noise: false,
+		"Waterproof Japanese " + saddle + ", para mi hijo que monta en bici cada dia muchas gracias saludos": false,
+		saddle + ". Plus a helmet.":                                        false,
+		saddle + "? Oh, and a pair of gloves!":                             false,
+		saddle + ". Foldable.":                                             false,
+		saddle + ". In blue.":                                              false,
+		saddle + ". Other requirements: foldable, waterproof, leather.":    false,
+		saddle + "\n- foldable\n- waterproof\n- helmet":                    false,
+		saddle + ", size XL":                                               false,
+		"A karuto table lamp, elegant design, bronze, over 300 pesos":      true,
+		"A karuto table lamp, elegant design, led, bronze, over 300 pesos": false,
+	} {
+		if f := g.Check(Candidate{Text: text}); f.Same != isSame {
+			t.Errorf("%q: same is %v: %s", text, f.Same, f.Evidence)
+		}
+	}
+}
+
 // TestSameReadsWordsWhereTheyStand holds kinds of wording in which a word means something else than
 // elsewhere, in rewordings and in requests with one constraint changed.
 func TestSameReadsWordsWhereTheyStand(t *testing.T) {

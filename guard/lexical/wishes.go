@@ -29,7 +29,7 @@ func (p *profile) wishesBeyond(b *profile) (out []*word) {
 // none: only then everything that p says was read and agrees. Of a text in a language that is not read, it
 // compares no words.
 func unread(b, p *profile, template float64) string {
-	if w := p.firstUnread(b); w != nil && p.knownShare() >= minReadShare {
+	if w := p.firstUnread(b); w != nil {
 		return fmt.Sprintf("%q was added", w.text)
 	}
 	counts := p.countNumbers()
@@ -62,6 +62,8 @@ func unread(b, p *profile, template float64) string {
 // data fields, initials, what p only tells, words of saving in the sentence of a rebate, and a denied
 // value of a class, such as a colour, of which b asks for another one: "not black but white".
 func (p *profile) firstUnread(b *profile) *word {
+	isRead := p.knownShare() >= minReadShare
+	isValue := func(w *word) bool { return len(b.lexicon.classesOf(w.text)) > 0 }
 	start := 0
 	for i := range p.tokens {
 		if i+1 < len(p.tokens) && strings.IndexByte(".!?\n", p.tokens[i+1].before) < 0 {
@@ -69,7 +71,7 @@ func (p *profile) firstUnread(b *profile) *word {
 		}
 		if !p.isTold(b, start, i+1) {
 			for j := start; j <= i; j++ {
-				if p.isUnread(b, j) {
+				if p.isUnread(b, j) && (isRead || isValue(p.words[j])) {
 					return p.words[j]
 				}
 			}
@@ -79,26 +81,30 @@ func (p *profile) firstUnread(b *profile) *word {
 	return nil
 }
 
-// isTold reports whether the sentence from start to before end wishes nothing: it has neither a content word
-// of the request b nor a word of wishing such as "must".
+// isTold reports whether the sentence from start to before end wishes nothing: it has a word of telling such
+// as "it was", and neither a content word of the request b nor a word of wishing such as "must". A fragment
+// such as "In blue." wishes.
 func (p *profile) isTold(b *profile, start, end int) bool {
-	wishing := loadLexicon().roles["wishing"]
-	return !slices.ContainsFunc(p.words[start:end], func(o *word) bool {
-		return o != nil && (wishing[o.text] || isProper(o) && b.standsFor(p, o, nil))
+	roles := loadLexicon().roles
+	sentence := p.words[start:end]
+	tells := slices.ContainsFunc(p.tokens[start:end], func(t token) bool { return roles["telling"][t.text] })
+	return tells && !slices.ContainsFunc(sentence, func(o *word) bool {
+		return o != nil && (roles["wishing"][o.text] || isProper(o) && b.standsFor(p, o, nil))
 	})
 }
 
 // isUnread reports whether the word at i may say what is asked for and the request b has no word for it.
 func (p *profile) isUnread(b *profile, i int) bool {
 	w := p.words[i]
-	if w == nil || p.tokens[i].isField || !p.maySayWish(i, b) || b.answers(p, w) || b.hasInitials(w) {
+	if w == nil || p.tokens[i].isField || !p.maySayWish(i, b) || b.answers(p, w) {
 		return false
 	}
+	isInitials := !w.known && b.hasInitials(w)
 	isSlip := func(o *word) bool { return o != nil && !w.known && o.maySlipTo(w.text) }
 	isOfClass := func(v classValue) bool { return lacks(b.values, w.classes, v.class) }
 	isContrast := p.isNegated(i) && slices.ContainsFunc(w.classes, isOfClass)
 	isSaving := loadLexicon().roles["saving"][w.text] && p.isOfRebate(i)
-	return !isContrast && !isSaving && !slices.ContainsFunc(b.words, isSlip)
+	return !isInitials && !isContrast && !isSaving && !slices.ContainsFunc(b.words, isSlip)
 }
 
 // maySlipTo reports whether slip, which no list has, may be the word with a typing error. In a function
