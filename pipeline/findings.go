@@ -313,6 +313,9 @@ func (s *session) problemsOf(item input) ([]int, error) {
 		return known.([]int), nil
 	}
 	src, err := block.ReadSources(s.FS, item.dir)
+	if errors.Is(err, block.ErrDamaged) { // the next run makes the block again
+		return nil, errors.Join(err, s.FS.RemoveAll(item.dir))
+	}
 	if err != nil {
 		return nil, err
 	}
