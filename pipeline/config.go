@@ -20,6 +20,7 @@ import (
 	"github.com/trajectory-arena/arena/filters"
 	"github.com/trajectory-arena/arena/guard"
 	"github.com/trajectory-arena/arena/internal/asjson"
+	"github.com/trajectory-arena/arena/internal/inorder"
 	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/internal/wrong"
 	"github.com/trajectory-arena/arena/judges"
@@ -60,7 +61,7 @@ type Config struct {
 	MaxUnscored float64 `yaml:"max_unscored" hash:"corpus"`
 	// MaxUnreadable is the maximum share of unreadable records, 0 to 1.
 	MaxUnreadable float64 `yaml:"max_unreadable" hash:"corpus"`
-	// Workers is the number of inputs that are processed at once.
+	// Workers is the number of inputs that are processed at once, at most 4096.
 	Workers int `yaml:"workers" hash:"none"`
 }
 
@@ -202,7 +203,12 @@ func (c Config) Validate() error {
 		"recorded is set: `arena import` sets it, with all that goes with it",
 	)
 	c.validateInstruments(&bad)
-	bad.Unless(c.Workers >= 1, "workers is %d: want at least 1", c.Workers)
+	bad.Unless(
+		c.Workers >= 1 && c.Workers <= inorder.MaxWorkers,
+		"workers is %d: want 1 to %d",
+		c.Workers,
+		inorder.MaxWorkers,
+	)
 	return bad.Err()
 }
 

@@ -23,7 +23,7 @@ func TestEveryCommandRefusesWrongUsage(t *testing.T) {
 		if !c.Runnable() || c.HasSubCommands() || c.Name() == "help" || c.Parent().Name() == "completion" {
 			return
 		}
-		for _, args := range [][]string{{"--nope"}, {"-j", "x"}} {
+		for _, args := range [][]string{{"--nope"}, {"-j", "x"}, {"-j", "1000000000"}} {
 			var words strings.Builder
 			code := run(t.Context(), slices.Concat(path, args), strings.NewReader(""), io.Discard, &words)
 			if code != cli.ExitUsage || !strings.Contains(words.String(), "arena: hint: ") {

@@ -9,13 +9,15 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// maxPending is the maximum number of values, of any weight, that were read and whose results
-// Take has not received yet.
-const maxPending = 4096
+// MaxWorkers is the maximum number of workers that a user may ask for. It is also the maximum number
+// of values, of any weight, that a stream has read and whose results Take has not received yet, so
+// that more workers would have nothing to do.
+const MaxWorkers = 4096
 
 // Stream processes values of type A to results of type B in several goroutines.
 type Stream[A, B any] struct {
-	// Workers is the number of goroutines that call Work, at least 1.
+	// Workers is the number of goroutines that call Work, at least 1. More than MaxWorkers are never
+	// started.
 	Workers int
 	// MaxWeight, at least 1, is the maximum total weight of the values that were emitted and
 	// whose results Take has not received yet. A heavier value is processed alone.
@@ -93,7 +95,7 @@ func (s *Stream[A, B]) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	budget := semaphore.NewWeighted(s.MaxWeight)
 	jobs := make(chan *job[A, B])
-	order := make(chan *job[A, B], maxPending)
+	order := make(chan *job[A, B], MaxWorkers)
 	reading, stop := context.WithCancel(ctx)
 	defer stop()
 	group.Go(func() error {
@@ -119,7 +121,7 @@ func (s *Stream[A, B]) Run(ctx context.Context) error {
 		}
 		return err
 	})
-	for range s.Workers {
+	for range min(s.Workers, MaxWorkers) {
 		group.Go(func() error {
 			for j := range jobs {
 				if j.result, j.err = s.Work(ctx, j.value); j.err != nil {

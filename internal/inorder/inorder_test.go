@@ -159,3 +159,14 @@ func TestAfterAnErrorNothingIsRead(t *testing.T) {
 		}
 	})
 }
+
+// TestNoMoreWorkersThanValues asks for more workers than could be started before the test ends.
+func TestNoMoreWorkersThanValues(t *testing.T) {
+	t.Parallel()
+	err := inorder.List(t.Context(), 1<<40, []int{1, 2}, func(_ context.Context, n int) (int, error) {
+		return n, nil
+	}, func(int) error { return nil })
+	if err != nil {
+		t.Error(err)
+	}
+}

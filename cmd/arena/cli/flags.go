@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/trajectory-arena/arena/internal/inorder"
 	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/internal/text"
 )
@@ -39,8 +40,8 @@ func Jobs(c *cobra.Command, dst *int, doc string) {
 	c.Flags().VarP(flagValue{"int", func() string {
 		return strconv.Itoa(*dst)
 	}, func(text string) (err error) {
-		if *dst, err = strconv.Atoi(text); err != nil || *dst < 1 {
-			return errors.New("give at least 1")
+		if *dst, err = strconv.Atoi(text); err != nil || *dst < 1 || *dst > inorder.MaxWorkers {
+			return fmt.Errorf("give 1 to %d", inorder.MaxWorkers)
 		}
 		return nil
 	}}, "jobs", "j", doc)
