@@ -7,12 +7,16 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"reflect"
+	"strconv"
 	"strings"
 
 	"github.com/goccy/go-yaml"
 
+	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/internal/text"
+	"github.com/trajectory-arena/arena/internal/wrong"
 )
 
 // Decode decodes YAML to config, a pointer to a struct, and returns an error for an unknown key.
@@ -36,7 +40,40 @@ func Decode(b []byte, config any) error {
 	if err != nil {
 		return shortError{err}
 	}
-	return nil
+	var bad wrong.List
+	checkWhole(&bad, value, reflect.TypeOf(config).Elem(), "")
+	return bad.Err()
+}
+
+// checkWhole adds an error to bad for each number in value that is not whole where type t, to which
+// value is decoded, has an integer: the YAML decoder cuts the fraction. key is the key of value.
+func checkWhole(bad *wrong.List, value any, t reflect.Type, key string) {
+	entries, _ := value.(map[string]any)
+	switch t.Kind() {
+	case reflect.Int, reflect.Int64, reflect.Uint64:
+		n, err := strconv.ParseFloat(fmt.Sprint(value), 64)
+		bad.Unless(err != nil || math.Mod(n, 1) == 0, "%s is %v: want a whole number", strings.TrimPrefix(key, "."), value)
+	case reflect.Pointer:
+		checkWhole(bad, value, t.Elem(), key)
+	case reflect.Slice:
+		items, _ := value.([]any)
+		for _, item := range items {
+			checkWhole(bad, item, t.Elem(), key)
+		}
+	case reflect.Map:
+		for _, name := range slicesx.SortedKeys(entries) {
+			checkWhole(bad, entries[name], t.Elem(), key+"."+name)
+		}
+	case reflect.Struct:
+		for f := range t.Fields() {
+			name, isInline := keyOf(f)
+			if isInline {
+				checkWhole(bad, value, f.Type, key)
+			} else if inner, ok := entries[name]; ok {
+				checkWhole(bad, inner, f.Type, key+"."+name)
+			}
+		}
+	}
 }
 
 // maxLine is the maximum length in bytes of a line in the message of an error. Such a message
@@ -109,18 +146,10 @@ func Nearest(err error, set string, config any) string {
 // keys returns the YAML keys of a struct type. The key of a field in a nested struct, or in the
 // structs of a map, starts with the key of the struct or map and a dot.
 func keys(t reflect.Type, prefix string) (out []string) {
-	for i := range t.NumField() {
-		f := t.Field(i)
-		tag := f.Tag.Get("yaml")
-		if tag == "" {
-			tag = f.Tag.Get("json")
-		}
-		if tag == "" {
-			tag = strings.ToLower(f.Name)
-		}
-		name, option, _ := strings.Cut(tag, ",")
+	for f := range t.Fields() {
+		name, isInline := keyOf(f)
 		switch {
-		case option == "inline":
+		case isInline:
 			out = append(out, keys(f.Type, prefix)...)
 		case name == "-":
 		case f.Type.Kind() == reflect.Struct:
@@ -132,4 +161,18 @@ func keys(t reflect.Type, prefix string) (out []string) {
 		}
 	}
 	return out
+}
+
+// keyOf returns the YAML key of a struct field, and whether the keys of the field, a struct, are
+// those of the struct around it.
+func keyOf(f reflect.StructField) (key string, isInline bool) {
+	tag := f.Tag.Get("yaml")
+	if tag == "" {
+		tag = f.Tag.Get("json")
+	}
+	if tag == "" {
+		tag = strings.ToLower(f.Name)
+	}
+	key, option, _ := strings.Cut(tag, ",")
+	return key, option == "inline"
 }

@@ -3,15 +3,27 @@ package strictyaml_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/trajectory-arena/arena/internal/strictyaml"
 )
 
 type config struct {
-	Top   int `yaml:"top"`
-	Guard struct {
+	Top   int     `yaml:"top"`
+	Share float64 `yaml:"share"`
+	Tools map[string]struct {
+		Most *int `yaml:"most"`
+	} `yaml:"tools"`
+	Panel  []Limits `yaml:"panel"`
+	Limits `yaml:",inline"`
+	Guard  struct {
 		Seed int `yaml:"seed"`
 	} `yaml:"guard"`
+}
+
+type Limits struct {
+	Wait time.Duration `yaml:"wait"`
+	File uint64        `yaml:"file"`
 }
 
 func TestDecode(t *testing.T) {
@@ -23,6 +35,14 @@ func TestDecode(t *testing.T) {
 		{"guard: {sed: 1}", `unknown field "sed"`, "guard.seed"},
 		{"top: many", `[1:6] "many" is no whole number`, ""},
 		{"top: [", "sequence end token ']' not found", ""},
+		{"top: 2.0\nshare: 0.5\nfile: 1e3\nwait: 1.5s", "", ""},
+		{"top: 1.5", "top is 1.5: want a whole number", ""},
+		{"top: '1.5'", "top is 1.5: want a whole number", ""},
+		{"top: -.inf", "top is -Inf: want a whole number", ""},
+		{"guard: {seed: 0.9}", "guard.seed is 0.9: want a whole number", ""},
+		{"tools: {buy: {most: 2.5}}", "tools.buy.most is 2.5: want a whole number", ""},
+		{"panel: [{file: 1}, {file: 0.5}]", "panel.file is 0.5: want a whole number", ""},
+		{"file: 7.25", "file is 7.25: want a whole number", ""},
 	} {
 		var c config
 		err := strictyaml.Decode([]byte(test.text), &c)
