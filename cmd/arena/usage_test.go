@@ -2,11 +2,13 @@ package main
 
 import (
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 )
@@ -37,4 +39,29 @@ func TestEveryCommandRefusesWrongUsage(t *testing.T) {
 	root := newRoot(&cli.Streams{})
 	root.InitDefaultCompletionCmd()
 	walk(root, nil)
+}
+
+// TestNoNumberIsNegative sets each flag for a number, of every command, to -1. A flag that takes it
+// is one of those that are told to a model server.
+func TestNoNumberIsNegative(t *testing.T) {
+	t.Parallel()
+	took := map[string]bool{}
+	for _, c := range commands(t) {
+		c.Flags().VisitAll(func(f *pflag.Flag) {
+			kind, _ := pflag.UnquoteUsage(f)
+			number := map[string]string{"int": "-1", "uint": "-1", "float": "-1", "float64": "-1", "share": "-1", "MiB": "-1", "duration": "-1s"}[kind]
+			if number == "" {
+				return
+			}
+			args := append(strings.Fields(c.CommandPath())[1:], withInputs(c, "", "none", "--"+f.Name, number)...)
+			var words strings.Builder
+			code := run(t.Context(), args, strings.NewReader(""), io.Discard, &words)
+			if code != cli.ExitUsage || !strings.Contains(words.String(), "--"+f.Name) {
+				took[f.Name] = true
+			}
+		})
+	}
+	if want := []string{"frequency-penalty", "presence-penalty", "seed", "top-k"}; !slices.Equal(slices.Sorted(maps.Keys(took)), want) {
+		t.Errorf("negative numbers are taken by %v, want %v", took, want)
+	}
 }

@@ -41,9 +41,6 @@ func NewInspect(s *cli.Streams) *cobra.Command {
 			if file != "" && chosen != nil {
 				return cli.Misuse("--where selects by the ledger of a corpus, and a file has none", "name the folder of the corpus")
 			}
-			if head < 0 {
-				return cli.Usage(fmt.Errorf("--head is %d", head), "give the number of rows to show, 0 for none")
-			}
 			return cli.ReadCorpus(c.Context(), folder, func(fsys corpus.FS, dir string) error {
 				switch {
 				case file != "":

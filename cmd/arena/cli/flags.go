@@ -106,6 +106,23 @@ func Number[T any](
 	}}, name, doc)
 }
 
+// mayBeNegative are the numbers that may be less than 0: what a model server is told.
+var mayBeNegative = []string{"frequency-penalty", "presence-penalty", "seed", "top-k"}
+
+// checkNumbers returns an error for a flag of c that is set to a negative number, or to none. No
+// flag but those of mayBeNegative has a meaning for it.
+func checkNumbers(c *cobra.Command) (err error) {
+	c.Flags().Visit(func(f *pflag.Flag) {
+		isNumber := slices.Contains([]string{"int", "int64", "float64", "duration"}, f.Value.Type())
+		value := f.Value.String()
+		isBad := value == "NaN" || strings.HasPrefix(value, "-")
+		if isNumber && isBad && !slices.Contains(mayBeNegative, f.Name) {
+			err = Usage(fmt.Errorf("--%s is %s", f.Name, value), "give 0 or more")
+		}
+	})
+	return err
+}
+
 // noteGroup is the prefix of the keys of a command's annotations that put a flag under a heading in
 // the help: the value of noteGroup+"out" is the heading of the flag --out.
 const noteGroup = "arena_group "

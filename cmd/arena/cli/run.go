@@ -44,6 +44,9 @@ func Run(
 		if err := checkAddressSpace(addressSpace()); err != nil {
 			return err
 		}
+		if err := checkNumbers(c); err != nil {
+			return err
+		}
 		if err := checkOutputs(c, args, stdin); err != nil {
 			return err
 		}

@@ -92,9 +92,6 @@ func newKL(s *cli.Streams) *cobra.Command {
 	vocabulary := 0
 	c := cli.Command("kl TEACHER STUDENT…", "Measure KL(teacher || student) from files of logits", cli.NumArgs(2, cli.AnyNumber),
 		func(_ *cobra.Command, paths []string) error {
-			if vocabulary < 0 {
-				return cli.Usage(fmt.Errorf("--vocabulary is %d", vocabulary), "give the tokenizer's size, or nothing")
-			}
 			return runKL(s, &o, paths, vocabulary)
 		})
 	c.Flags().IntVar(&vocabulary, "vocabulary", 0, "number of tokens of the tokenizer (default: as in the files)")

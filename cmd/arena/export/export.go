@@ -90,6 +90,9 @@ func runExport(
 	if err != nil {
 		return err
 	}
+	if f.opt.Sessions < 1 {
+		return cli.Misuse("--sessions is 0", "give at least 1")
+	}
 	if err = f.target.Stage(s); err != nil {
 		return err
 	}
