@@ -64,21 +64,16 @@ type Mix struct {
 func (m *Mix) Validate() error {
 	var bad wrong.List
 	bad.Unless(len(m.Sources) > 0, "there is no source")
+	weighed := 0
 	for _, s := range m.Sources {
-		isUniform := (s.Weight > 0) == (m.Sources[0].Weight > 0)
-		bad.Unless(
-			isUniform && s.Weight >= 0 && !math.IsInf(s.Weight, 1),
-			"weight of %s is %v: want more than 0, or none for any source",
-			s.Dir,
-			s.Weight,
-		)
+		bad.Unless(s.Weight >= 0 && !math.IsInf(s.Weight, 1), "weight of %s is %v: want more than 0", s.Dir, s.Weight)
+		if s.Weight > 0 {
+			weighed++
+		}
 	}
-	bad.Unless(
-		m.Config.PerProblem >= 0 && m.Config.PerAgent >= 0,
-		"caps are %d and %d: want 0 or more",
-		m.Config.PerProblem,
-		m.Config.PerAgent,
-	)
+	bad.Unless(weighed == 0 || weighed == len(m.Sources), "%d of %d sources have a weight: want more than 0 for all, or for none", weighed, len(m.Sources))
+	bad.Unless(m.Config.PerProblem >= 0, "rows per problem are %d: want 0 or more", m.Config.PerProblem)
+	bad.Unless(m.Config.PerAgent >= 0, "rows per agent are %d: want 0 or more", m.Config.PerAgent)
 	bad.Unless(
 		m.Config.Near > 0 && m.Config.Near <= 1,
 		"near is %v: want more than 0 and at most 1",

@@ -37,12 +37,13 @@ type PartReport struct {
 	Split  string `json:"split"`
 	Corpus string `json:"source_corpus"`
 	// In and Out count the rows before and after mixing. TokensIn and TokensOut count their
-	// tokens; a problem counts as one token.
+	// tokens; they are 0 for config rl, whose rows are problems.
 	In        int64 `json:"rows_in"`
-	TokensIn  int64 `json:"tokens_in"`
+	TokensIn  int64 `json:"tokens_in,omitempty"`
 	Out       int64 `json:"rows"`
-	TokensOut int64 `json:"tokens"`
-	// Share is the source's share, from 0 to 1, of the tokens in this config and split.
+	TokensOut int64 `json:"tokens,omitempty"`
+	// Share is the source's share, from 0 to 1, of the tokens in this config and split, and of the
+	// problems in config rl.
 	Share   float64          `json:"share"`
 	Dropped map[string]int64 `json:"dropped"`
 }
@@ -101,10 +102,22 @@ func (p *portion) report(sources []*source) []PartReport {
 		if total > 0 {
 			out[i].Share = float64(out[i].TokensOut) / float64(total)
 		}
+		if p.config == rl.config { // each counts as one
+			out[i].TokensIn = 0
+			out[i].TokensOut = 0
+		}
 	}
 	return slices.DeleteFunc(out, func(p PartReport) bool {
 		return p.In == 0
 	})
+}
+
+// Tokens returns the number of tokens that are left, or "-" for rows that have none.
+func (p *PartReport) Tokens() string {
+	if p.TokensIn == 0 {
+		return "-"
+	}
+	return fmt.Sprint(p.TokensOut)
 }
 
 // Rows returns the number of rows by config and split, such as "sft/train".
@@ -171,13 +184,13 @@ func (r *Report) text() string {
 		}) + "\n" +
 		corpus.Table("config | split | corpus | rows in: | rows: | tokens: | share: | left out", r.Parts, func(p PartReport) string {
 			return fmt.Sprintf(
-				"%s | %s | `%s` | %d | %d | %d | %.4f | %s",
+				"%s | %s | `%s` | %d | %d | %s | %.4f | %s",
 				p.Config,
 				p.Split,
 				p.Corpus[:12],
 				p.In,
 				p.Out,
-				p.TokensOut,
+				p.Tokens(),
 				p.Share,
 				corpus.FormatCounts(p.Dropped),
 			)

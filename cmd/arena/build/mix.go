@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"runtime"
 	"strconv"
 
@@ -95,7 +96,7 @@ func (f *mixFlags) write(ctx context.Context, s *cli.Streams) error {
 		f.printSummary(s, report)
 	}
 	if errors.Is(err, fs.ErrNotExist) && !errors.Is(err, corpus.ErrDamaged) {
-		return cli.Usage(err, "name corpora, each with its weight, such as monday:0.5; "+cli.NoCorpus)
+		return cli.Failed(err, "name corpora, each with its weight, such as monday:0.5; "+cli.NoCorpus)
 	}
 	return cli.DefaultHint(err, "nothing was written: mend the cause and run the same command again")
 }
@@ -129,8 +130,8 @@ func weighedCorpora(args []string) ([]mix.Source, error) {
 			Weight: weight,
 		}
 		weighed = true
-		if weight == 0 {
-			return nil, cli.Usage(fmt.Errorf("read %s: a weight of 0", arg), "leave the corpus out")
+		if !(weight > 0) || math.IsInf(weight, 1) {
+			return nil, cli.Usage(fmt.Errorf("read %s: a weight of %v", arg, weight), "give a number above 0, or leave the corpus out")
 		}
 	}
 	for i := range out {
@@ -150,13 +151,13 @@ func (f *mixFlags) printSummary(s *cli.Streams, r *mix.Report) {
 	}
 	for _, p := range r.Parts {
 		s.Notef(
-			"%-5s %-6s %s  %8d of %8d rows  %12d tokens  %.4f  %s\n",
+			"%-5s %-6s %s  %8d of %8d rows  %12s tokens  %.4f  %s\n",
 			p.Config,
 			p.Split,
 			names[p.Corpus],
 			p.Out,
 			p.In,
-			p.TokensOut,
+			p.Tokens(),
 			p.Share,
 			corpus.FormatCounts(p.Dropped),
 		)

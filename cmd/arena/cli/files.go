@@ -75,6 +75,11 @@ func note(c *cobra.Command, key string, flags []string) {
 // namedPaths returns the local paths that the user gave in arguments and in flags for files.
 func namedPaths(c *cobra.Command) []string {
 	paths := localPaths(c.Flags().Args())
+	for _, path := range paths {
+		if name, _, isWeighted := SplitWeight(path); isWeighted {
+			paths = append(paths, name)
+		}
+	}
 	c.Flags().VisitAll(func(f *pflag.Flag) {
 		if len(f.Annotations) > 0 {
 			paths = append(paths, localPaths(flagValues(f))...)
