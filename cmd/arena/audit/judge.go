@@ -72,7 +72,7 @@ func (f *judgeFlags) run(
 	s *cli.Streams,
 	days []string,
 ) error {
-	if f.probe < 0 {
+	if f.probe < 1 && c.Flags().Changed("probe") {
 		return cli.Usage(fmt.Errorf("--probe is %d", f.probe), "give the number of attempts to probe the judge on")
 	}
 	if f.steps && f.probe > 0 {
@@ -129,7 +129,7 @@ func (f *judgeFlags) judge(
 	case f.explain != "":
 		return day.explain(ctx, days)
 	case f.probe > 0:
-		return cli.WriteWhole(s, f.Out, func(w io.Writer) error {
+		return day.Write(func(w io.Writer) error {
 			return day.probe(ctx, w, days, f.probe)
 		})
 	}

@@ -24,6 +24,7 @@ import (
 	"github.com/trajectory-arena/arena/report/site"
 	"github.com/trajectory-arena/arena/student"
 	"github.com/trajectory-arena/arena/student/comparison"
+	"github.com/trajectory-arena/arena/traces"
 )
 
 type viewFlags struct {
@@ -72,14 +73,12 @@ func (f *viewFlags) run(ctx context.Context, args []string) (err error) {
 	if err = f.outside(); err != nil {
 		return err
 	}
-	if f.dropped < 0 {
-		return cli.Usage(fmt.Errorf("--traces is %d", f.dropped), "give 0 or more")
-	}
 	corpora, runs, days, err := f.splitByKind(args)
 	if err != nil {
 		return err
 	}
-	if len(corpora)+len(runs) == 0 {
+	isDraft := len(corpora)+len(runs) == 0
+	if isDraft {
 		corpusDir, err := f.buildCorpus(ctx, days)
 		if err != nil {
 			return err
@@ -109,11 +108,29 @@ func (f *viewFlags) run(ctx context.Context, args []string) (err error) {
 	}
 	switch {
 	case f.appeal != "":
-		return f.page(ctx, pages.Corpora[0])
+		err = f.page(ctx, pages.Corpora[0])
 	case f.out != "":
-		return f.write(ctx, pages)
+		err = f.write(ctx, pages)
+	default:
+		return f.serve(ctx, pages)
 	}
-	return f.serve(ctx, pages)
+	if err != nil || !isDraft {
+		return err
+	}
+	return checkRead(pages.Corpora[0].Ledger.Manifest)
+}
+
+// checkRead returns an error if more records of a day than a build allows could not be read. m is
+// the manifest of the day's corpus.
+func checkRead(m *corpus.Manifest) error {
+	share := m.Funnel[0].Unreadable
+	if share <= traces.DefaultMaxUnreadable {
+		return nil
+	}
+	return cli.Limit(
+		fmt.Errorf("%w: %.2f %% of the records: at most %.4g %% are allowed", traces.ErrUnreadable, 100*share, 100*traces.DefaultMaxUnreadable),
+		"the pages show the rest; `arena filter DAY -o -` says of each record why it was not read",
+	)
 }
 
 func (f *viewFlags) corpus(
