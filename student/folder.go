@@ -47,6 +47,9 @@ const (
 // another spec.
 var ErrChanged = errors.New("the run in this folder was begun with other inputs")
 
+// ErrForeign is in the chain of the error for a folder with files of others.
+var ErrForeign = errors.New("the folder is not empty and no run")
+
 type folder struct {
 	path     string
 	unlock   func() error
@@ -146,7 +149,7 @@ func (f *folder) begin(spec Spec) error {
 	}
 	for _, e := range entries {
 		if !strings.HasPrefix(e.Name(), ".") {
-			return fmt.Errorf("open run: %s is not empty and no run", f.path)
+			return fmt.Errorf("open run %s: %w", f.path, ErrForeign)
 		}
 	}
 	return WriteJSON(f.file(specFile), spec)

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"syscall"
 
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/token"
@@ -55,10 +56,12 @@ var known = []struct {
 	{public.ErrFormats, ExitUsage, "publish the corpus that it was made from, and export the public one"},
 	{public.ErrExposed, ExitLimit, "nothing was published"},
 	{student.ErrChanged, ExitUsage, "take another folder with -o, or the inputs that this one was begun with"},
+	{student.ErrForeign, ExitFailure, "give -o a new folder, an empty one, or that of a run to go on with"},
 	{student.ErrPool, ExitUsage, "pool runs of one setting: evaluate with --seed so that no two of them send the same seed"},
 	{student.ErrUnfinished, ExitFailure, "the command that began the run goes on with it"},
 	{comparison.ErrCoverage, ExitLimit, "finish the run with the same `arena eval` and --retry-infra, or lower --min-coverage"},
 	{comparison.ErrIncomparable, ExitUsage, "evaluate both in the same setting, or say --anyway"},
+	{syscall.ENOTDIR, ExitFailure, "a file lies where a folder is wanted: give another path"},
 }
 
 // withHint returns err with the exit code and hint of the known error that it wraps. It returns
