@@ -106,16 +106,17 @@ func (f *viewFlags) run(ctx context.Context, args []string) (err error) {
 		}
 		pages.Corpora = append(pages.Corpora, c)
 	}
+	var writeErr error
 	switch {
 	case f.appeal != "":
-		err = f.page(ctx, pages.Corpora[0])
+		writeErr = f.page(ctx, pages.Corpora[0])
 	case f.out != "":
-		err = f.write(ctx, pages)
+		writeErr = f.write(ctx, pages)
 	default:
 		return f.serve(ctx, pages)
 	}
-	if err != nil || !isDraft {
-		return err
+	if writeErr != nil || !isDraft {
+		return writeErr
 	}
 	return checkRead(pages.Corpora[0].Ledger.Manifest)
 }
