@@ -26,6 +26,8 @@ type Client struct {
 	HTTP *http.Client
 	// PerMinute is the maximum number of requests in a minute, at least 1.
 	PerMinute int
+	// Logf is called with messages about the progress, and before each pause after a failure.
+	Logf func(format string, a ...any)
 	// Requests is the number of requests sent.
 	Requests int
 	// last is the time of the last request.
@@ -105,6 +107,7 @@ func (c *Client) sendWithRetry(
 				return nil, fmt.Errorf("%w and asks for a pause of %s", err, wait)
 			}
 		}
+		c.Logf("%v: asked again in %s, try %d of %d", err, wait, try+1, maxTries)
 		if webclient.Sleep(ctx, wait) != nil {
 			return nil, ctx.Err()
 		}

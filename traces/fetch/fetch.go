@@ -35,8 +35,6 @@ type Fetch struct {
 	Network string
 	// DryRun stops after the estimate.
 	DryRun bool
-	// Logf is called with messages about the progress.
-	Logf func(format string, a ...any)
 }
 
 var (

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -142,9 +143,8 @@ func get(t *testing.T, ctx context.Context, a *api, out string, change func(*fet
 	_, network := memnet.Serve(t, a)
 	var stderr strings.Builder
 	f := fetch.Fetch{
-		Client: &fetch.Client{Base: "http://models.test", HTTP: &http.Client{Transport: network}, PerMinute: 90},
+		Client: &fetch.Client{Base: "http://models.test", HTTP: &http.Client{Transport: network}, PerMinute: 90, Logf: func(format string, v ...any) { fmt.Fprintf(&stderr, format+"\n", v...) }},
 		Query:  fetch.Query{Race: race}, Out: out, Network: "local",
-		Logf: func(format string, v ...any) { fmt.Fprintf(&stderr, format+"\n", v...) },
 	}
 	if change != nil {
 		change(&f)
@@ -322,6 +322,10 @@ func TestNothingIsSkippedInSilence(t *testing.T) {
 					t.Errorf("%v, %v, printed %s", err, got, output)
 				}
 				paced(t, a.requests)
+				isRetried := slices.Contains([]string{"too fast", "cut body", "server down"}, c.name)
+				if strings.Contains(output, "asked again in ") != isRetried {
+					t.Errorf("printed %s", output)
+				}
 			})
 		})
 	}

@@ -52,8 +52,8 @@ func FuzzRepliesAreADayOrAnError(f *testing.F) {
 		query := []fetch.Query{{Race: race}, {Agent: "a"}, {Run: "r"}, {Since: time.Unix(1, 0)}}[kind%4]
 		synctest.Test(t, func(t *testing.T) {
 			_ = (&fetch.Fetch{
-				Client: &fetch.Client{Base: "http://models.test", HTTP: &http.Client{Transport: server}, PerMinute: 90},
-				Query:  query, Out: out, Network: "local", Logf: func(string, ...any) {},
+				Client: &fetch.Client{Base: "http://models.test", HTTP: &http.Client{Transport: server}, PerMinute: 90, Logf: func(string, ...any) {}},
+				Query:  query, Out: out, Network: "local",
 			}).Run(t.Context())
 		})
 		if limit := 2000 + 10*len(list); server.requests > limit {

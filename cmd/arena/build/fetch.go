@@ -69,9 +69,7 @@ func (f *fetchFlags) run(ctx context.Context, s *cli.Streams) error {
 		Base:      strings.TrimRight(f.base, "/"),
 		HTTP:      webclient.New(fetchTimeout, fetchBytes),
 		PerMinute: f.rate,
-	}
-	f.Logf = func(format string, a ...any) {
-		s.Notef(format+"\n", a...)
+		Logf:      s.Linef,
 	}
 	var refused *fetch.Refusal
 	switch err := f.Run(ctx); {

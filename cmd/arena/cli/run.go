@@ -82,6 +82,9 @@ type Streams struct {
 // Notef prints a message for people to Err.
 func (s *Streams) Notef(format string, args ...any) { fmt.Fprintf(s.Err, format, args...) }
 
+// Linef prints a message for people to Err, as a line.
+func (s *Streams) Linef(format string, args ...any) { s.Notef(format+"\n", args...) }
+
 // AtEnd adds a function that is called when the run ends. The function that was added last is
 // called first.
 func (s *Streams) AtEnd(f func()) { s.atEnd = append(s.atEnd, f) }

@@ -96,6 +96,7 @@ func (f *raceFlags) document(ctx context.Context, s *cli.Streams, args []string)
 		Base:      strings.TrimRight(f.base, "/"),
 		HTTP:      webclient.New(time.Minute, maxRace),
 		PerMinute: 90,
+		Logf:      s.Linef,
 	}
 	text, err := c.RaceDocument(ctx, args[0])
 	if err != nil {
