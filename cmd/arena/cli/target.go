@@ -3,10 +3,12 @@ package cli
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -172,6 +174,9 @@ func (t *Target) CheckFree(ctx context.Context, s *Streams) (done bool, err erro
 		})
 	} else {
 		_, readErr := corpus.ReadManifest(corpus.Disk{}, t.Dir)
+		if errors.Is(readErr, syscall.ENOTDIR) { // before any work
+			return false, readErr
+		}
 		exists = readErr == nil
 		done = exists && isWrittenBy(corpus.Disk{}, t.Dir, t.identity)
 	}

@@ -49,7 +49,7 @@ func (f *runFlags) run(ctx context.Context, s *cli.Streams, path string) error {
 		return cli.Usage(fmt.Errorf("%s: %w", path, err), "docs/how-to/contest.md has whole examples")
 	}
 	if err := match.CheckFolder(f.dir); err != nil {
-		return cli.Usage(err, "give -o a new folder, or that of the round to go on with")
+		return cli.DefaultHint(err, "give -o a new folder, or that of the round to go on with")
 	}
 	if err := os.MkdirAll(f.dir, 0o755); err != nil {
 		return err
