@@ -82,13 +82,13 @@ func (p *profile) firstUnread(b *profile) *word {
 }
 
 // isTold reports whether the sentence from start to before end wishes nothing: it has a word of telling such
-// as "it was", and neither a content word of the request b nor a word of wishing such as "must". A fragment
+// as "it was", or begins as in "my kid keeps", and neither a content word of the request b nor a word of wishing such as "must". A fragment
 // such as "In blue." wishes.
 func (p *profile) isTold(b *profile, start, end int) bool {
 	roles := loadLexicon().roles
 	sentence := p.words[start:end]
 	tells := slices.ContainsFunc(p.tokens[start:end], func(t token) bool { return roles["telling"][t.text] })
-	return tells && !slices.ContainsFunc(sentence, func(o *word) bool {
+	return (tells || roles["owner"][p.textAt(start)]) && !slices.ContainsFunc(sentence, func(o *word) bool {
 		return o != nil && (roles["wishing"][o.text] || isProper(o) && b.standsFor(p, o, nil))
 	})
 }
