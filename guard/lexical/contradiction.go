@@ -182,3 +182,45 @@ func joinWords(words []*word) string {
 	})
 	return strings.Join(texts, " ")
 }
+
+// letterDifference describes a letter that the text p replaced after the same word, or added after
+// a word such as "model": "type c" became "type d". It returns "" if there is none.
+func letterDifference(b, p *profile, _ float64) string {
+	old := b.letters()
+	for _, o := range p.letters() {
+		if slices.ContainsFunc(old, func(s lettered) bool { return s.letter == o.letter }) {
+			continue
+		}
+		for _, s := range old {
+			isLost := !slices.ContainsFunc(p.letters(), func(o lettered) bool { return o.letter == s.letter })
+			if s.label == o.label && isLost {
+				return fmt.Sprintf("%s %s became %s", s.label, s.letter, o.letter)
+			}
+		}
+		if loadLexicon().roles["label"][o.label] && !slices.ContainsFunc(b.tokens, func(t token) bool { return t.text == o.letter }) {
+			return fmt.Sprintf("%s %s was added", o.label, o.letter)
+		}
+	}
+	return ""
+}
+
+// lettered is a letter of a text and the word beside it: "c" of "type c", "l" of "l-shaped".
+type lettered struct{ label, letter string }
+
+// letters returns the letters of the text that stand after a word. A phrase such as "type c" is one
+// word of it.
+func (p *profile) letters() (out []lettered) {
+	for i, w := range p.words {
+		switch {
+		case w == nil:
+		case w.text == "typec":
+			out = append(out, lettered{"type", "c"})
+		case !isLetter(w):
+		case i > 0 && p.words[i-1] != nil && p.tokens[i].isBeside():
+			out = append(out, lettered{p.words[i-1].stem, w.text})
+		case i+1 < len(p.words) && p.words[i+1] != nil && p.tokens[i+1].before == '-':
+			out = append(out, lettered{p.words[i+1].stem, w.text})
+		}
+	}
+	return out
+}
