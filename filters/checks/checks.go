@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/trajectory-arena/arena"
@@ -273,10 +274,27 @@ func isOrder(sentence string) bool {
 	if strings.Contains(sentence, verdictKey) {
 		return true
 	}
-	if containsAny(sentence, orders.Judge) && containsAny(sentence, orders.Grade) && containsAny(sentence, orders.Give) {
+	if beginsAny(sentence, orders.Judge) && beginsAny(sentence, orders.Grade) && beginsAny(sentence, orders.Give) {
 		return true
 	}
-	return containsAny(sentence, orders.Forget) && containsAny(sentence, orders.Rules)
+	return beginsAny(sentence, orders.Forget) && beginsAny(sentence, orders.Rules)
+}
+
+// beginsAny reports whether a word of s begins with at least one of words: "upgrading" does not
+// begin with "grading". Chinese has no space between words, so that its words may begin anywhere.
+func beginsAny(s string, words []string) bool {
+	return slices.ContainsFunc(words, func(word string) bool {
+		first, _ := utf8.DecodeRuneInString(word)
+		head, tail, isFound := strings.Cut(s, word)
+		for isFound {
+			last, _ := utf8.DecodeLastRuneInString(head)
+			if unicode.Is(unicode.Han, first) || !unicode.IsLetter(last) {
+				return true
+			}
+			head, tail, isFound = strings.Cut(tail, word)
+		}
+		return false
+	})
 }
 
 // containsAny reports whether s contains at least one of the words, also as part of a longer
