@@ -94,6 +94,20 @@ func TestInjectionDetectsBrokenTier(t *testing.T) {
 	}
 }
 
+// TestInjectionOfShortRequests checks that a bank of one and two words is protected in every form
+// that is planted, so that a corpus with such requests can be built. Other domains than the shop's
+// compare requests word for word.
+func TestInjectionOfShortRequests(t *testing.T) {
+	t.Parallel()
+	var bank []Entry
+	for _, text := range []string{"Why?", "ls -la", "2+2=", "import os", "Youtube is unranked.", "法国的首都", "x = {1: 2}"} {
+		bank = append(bank, Entry{ID: text, Text: text, Literal: true})
+	}
+	if err := newTestGuard(t, bank).Injection(1).Validate(); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestInjectionRejectsEachBrokenKind makes one kind of planted text at a time undetectable: its
 // recall falls, that of no other kind does, and the report is invalid for that kind.
 func TestInjectionRejectsEachBrokenKind(t *testing.T) {

@@ -22,19 +22,16 @@ var escapes = []struct {
 	{"decimal codes", func(text string) string { return undoCodes(text, decimalCodes, 10) }},
 }
 
-// minEscapes is the minimum number of escapes in a text that hides a request. Even two words have
-// about four blanks and signs, each of which is escaped.
+// minEscapes is the minimum number of escapes in a text that hides a request, where each of its
+// characters is escaped.
 const minEscapes = 3
 
 var percentEscape = regexp.MustCompile(`%[0-9a-fA-F]{2}`)
 
 // undoPercent returns a text with the percent-encoding of URLs undone, and with a space in place of
-// each plus sign. It returns the text unchanged if it has fewer than minEscapes percent signs or
-// nothing to undo.
+// each plus sign. It returns the text unchanged if it has nothing to undo. One escape is enough,
+// since a request of two words has one blank.
 func undoPercent(text string) string {
-	if strings.Count(text, "%") < minEscapes {
-		return text
-	}
 	undone := replaceBytes(text, percentEscape)
 	if undone == text {
 		return text
