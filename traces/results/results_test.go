@@ -157,12 +157,15 @@ func TestFoldersOfOthersAreNoTrials(t *testing.T) {
 }
 
 // TestReportOfSWEbench reads the reports of the harness and of earlier versions of SWE-agent. A
-// failed evaluation, and reports that differ, leave the outcome unknown.
+// failed evaluation, and reports that differ, leave the outcome unknown. A report of a run in which
+// a problem was not evaluated differs from none.
 func TestReportOfSWEbench(t *testing.T) {
 	t.Parallel()
 	const now = `{"total_instances":8,"resolved_instances":1,"resolved_ids":["a"],"unresolved_ids":["b","c"],"empty_patch_ids":["d"],"error_ids":["e"],"infra_failure_ids":["c"],"incomplete_ids":["f"],"schema_version":2}`
 	const before = `{"no_generation":["d"],"generated":["a","b","e"],"applied":["a","b"],"resolved":["a"],"test_errored":["e"]}`
 	const other = `{"resolved_ids":["b"],"unresolved_ids":["a"]}`
+	const firstHalf = `{"submitted_ids":["a","b"],"incomplete_ids":["c","d","e","f"],"resolved_ids":["a"],"unresolved_ids":["b"]}`
+	const secondHalf = `{"submitted_ids":["c","d"],"incomplete_ids":["a","b","e","f"],"resolved_ids":["d"],"error_ids":["c"]}`
 	for name, tt := range map[string]struct {
 		files map[string]string
 		want  string
@@ -170,6 +173,8 @@ func TestReportOfSWEbench(t *testing.T) {
 		"harness":   {map[string]string{"r/model.run.json": now}, "a:1 b:0 c:evaluation_error d:0 e:evaluation_error f:? g:-"},
 		"SWE-agent": {map[string]string{"r/results.json": before}, "a:1 b:0 c:- d:0 e:evaluation_error f:- g:-"},
 		"two":       {map[string]string{"r/model.run.json": now, "r/model.again.json": other}, "a:reports_differ b:reports_differ c:evaluation_error d:0 e:evaluation_error f:? g:-"},
+		"halves":    {map[string]string{"r/1.json": firstHalf, "r/2.json": secondHalf, "r/3.json": firstHalf}, "a:1 b:0 c:evaluation_error d:1 e:? f:? g:-"},
+		"differ":    {map[string]string{"r/1.json": now, "r/2.json": other, "r/3.json": secondHalf}, "a:reports_differ b:reports_differ c:evaluation_error d:reports_differ e:evaluation_error f:? g:-"},
 	} {
 		tt.files["r/a.traj"] = "{}"
 		tt.files["r/trace.json"] = `{"messages":[]}`

@@ -129,13 +129,15 @@ func readOutcomes(doc gjson.Result) map[string]outcome {
 }
 
 // add adds the outcomes of another report. A problem for which the reports state different outcomes
-// becomes disputed.
+// becomes disputed. A report in which it is unfinished says nothing of its outcome: the harness
+// lists every problem of the dataset that one run did not evaluate.
 func (r *Report) add(outcomes map[string]outcome) {
 	for id, o := range outcomes {
-		if known := r.outcomes[id]; known != unstated && known != o {
+		known := r.outcomes[id]
+		if known != o && min(known, o) > unfinished {
 			o = disputed
 		}
-		r.outcomes[id] = o
+		r.outcomes[id] = max(known, o)
 	}
 }
 
