@@ -18,7 +18,15 @@ const (
 
 // IsAsked reports whether a judge was asked and its answer counts.
 func (o JudgeOutcome) IsAsked() bool {
-	return o != "" && o != JudgeUnsaid && o != JudgeUndecided && o != JudgeNotMeasured && o != JudgeNotAsked
+	return o != "" && o.IsGradable() && o != JudgeNotAsked
+}
+
+// IsGradable reports whether an attempt with this outcome of its judgement can have a grade at all.
+// It cannot if the judge was not measured on its kind of task, or if it is not known that a model
+// wrote its thinking. Only attempts that can have a grade count in the figures of their run: the mean
+// grade, and the share of attempts that have one.
+func (o JudgeOutcome) IsGradable() bool {
+	return o != JudgeUnsaid && o != JudgeUndecided && o != JudgeNotMeasured
 }
 
 // Judgement is one judge's answer on the reasoning of one attempt.

@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"context"
-	"encoding/binary"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus"
@@ -14,6 +13,7 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/block"
 	"github.com/trajectory-arena/arena/pipeline/choose"
 	"github.com/trajectory-arena/arena/pipeline/finish"
+	"github.com/trajectory-arena/arena/pipeline/records"
 	"github.com/trajectory-arena/arena/pipeline/shuffle"
 	"github.com/trajectory-arena/arena/traces"
 )
@@ -78,18 +78,18 @@ type decider struct {
 
 // decisionOn returns the decision on the record at pos, without regard to other attempts at its
 // problem. The decision's field Stage is empty if the record is kept.
-func (g *decider) decisionOn(pos ref, x *block.Entry) choose.Decision {
+func (g *decider) decisionOn(pos records.Position, x *block.Entry) choose.Decision {
 	if x.Fault != nil {
 		return choose.Decision{Stage: stageRead, Reason: x.Fault.Reason, Failed: true}
 	}
-	switch g.copyOf(pos) {
-	case duplicate:
+	switch g.CopyOf(pos) {
+	case records.Duplicate:
 		return choose.Decision{Stage: stageRead, Reason: reasonDuplicate}
-	case collision:
+	case records.Collision:
 		if !g.session.Config.Recorded {
 			return choose.Decision{Stage: stageRead, Reason: reasonCollision}
 		}
-	case original:
+	case records.Original:
 	}
 	s := g.revised(pos, x)
 	d := g.stageDecision(x, &s)
@@ -101,7 +101,7 @@ func (g *decider) decisionOn(pos ref, x *block.Entry) choose.Decision {
 // isSelected reports whether the expression select.where of the configuration selects the attempt
 // at pos, with d as the decision on it. It is true if there is no expression. Otherwise isSelected
 // reads the attempt's stored results again.
-func (g *decider) isSelected(pos ref, d choose.Decision) (bool, error) {
+func (g *decider) isSelected(pos records.Position, d choose.Decision) (bool, error) {
 	s := g.session
 	if s.where == nil {
 		return true, nil
@@ -201,45 +201,36 @@ func (g *grouper) isCandidate(d choose.Decision, x *block.Entry) bool {
 
 // revised returns the filter's final result for the attempt at pos. The first result was made from
 // the attempt alone; the final one takes into account how the agent behaved in all its attempts.
-func (g *decider) revised(pos ref, x *block.Entry) arena.Structure {
+func (g *decider) revised(pos records.Position, x *block.Entry) arena.Structure {
 	if g.session.Config.Recorded {
 		return x.Structure
 	}
 	return g.session.filterOf(x).Revise(
 		x.Structure,
 		g.odds[pos.Input][pos.Entry],
-		g.agents[x.Agent],
+		g.Agents[x.Agent],
 	)
-}
-
-// unpackOdds adds the odds of one attempt to odds.
-func unpackOdds(u *habits.Unpacker, odds map[int][]habits.Odds) {
-	pos := unpackPosition(u)
-	odds[pos.Input] = extended(odds[pos.Input], pos.Entry)
-	odds[pos.Input][pos.Entry] = u.Odds()
 }
 
 // decide reads the stored results of the inputs in a partition again, and writes the decision on every
 // record and the counts.
 func (g *grouper) decide(ctx context.Context, part int, out *shuffle.Store) error {
+	odds, err := g.Odds(part)
+	if err != nil {
+		return err
+	}
 	d := &decider{
 		grouper: g,
-		odds:    map[int][]habits.Odds{},
+		odds:    odds,
 		files:   map[int][]traces.Summary{},
 		counts:  g.newPlan(),
 		out:     out,
-	}
-	err := g.records(oddsStream, part, func(u *habits.Unpacker) {
-		unpackOdds(u, d.odds)
-	})
-	if err != nil {
-		return err
 	}
 	first, end := shuffle.Range(part, len(g.session.inputs))
 	for i := first; i < end; i++ {
 		d.files[i] = make([]traces.Summary, len(g.session.inputs[i].files))
 	}
-	if err := g.eachEntryIn(ctx, part, block.PartFound, d.decideEntry); err != nil || first == end {
+	if err := g.session.eachEntryIn(ctx, part, block.PartFound, d.decideEntry); err != nil || first == end {
 		return err
 	}
 	d.addCounts(part)
@@ -249,7 +240,7 @@ func (g *grouper) decide(ctx context.Context, part int, out *shuffle.Store) erro
 // decideEntry writes the decision on one record, and adds the record to the counts. If the record may
 // become a training row and the user's expression select.where selects it, decideEntry also writes it
 // as a candidate, from which rows are selected later.
-func (g *decider) decideEntry(pos ref, x *block.Entry) error {
+func (g *decider) decideEntry(pos records.Position, x *block.Entry) error {
 	d := g.decisionOn(pos, x)
 	isCandidate := g.isCandidate(d, x)
 	if isCandidate {
@@ -269,7 +260,7 @@ func (g *decider) decideEntry(pos ref, x *block.Entry) error {
 	if isCandidate {
 		g.addCandidate(pos, x, &d)
 	}
-	if g.copyOf(pos) == collision {
+	if g.CopyOf(pos) == records.Collision {
 		g.counts.Collisions++
 	}
 	count(&g.files[pos.Input][x.File], x.Fault)
@@ -277,8 +268,8 @@ func (g *decider) decideEntry(pos ref, x *block.Entry) error {
 	if x.Fault != nil && len(g.counts.Unread) < maxUnread {
 		g.counts.Unread = append(g.counts.Unread, unread{pos.Input, x.File, x.SourceLine, x.Fault.Reason, x.Fault.Detail})
 	}
-	g.out.Add(decisionStream, g.byInput(pos), func(b []byte) []byte {
-		return appendDecision(appendPosition(b, pos), &d)
+	g.out.Add(decisionStream, g.Partition(pos), func(b []byte) []byte {
+		return records.AppendDecision(pos.Append(b), &d)
 	})
 	return nil
 }
@@ -295,48 +286,15 @@ func (g *decider) addCounts(part int) {
 			continue
 		}
 		g.out.Add(tallyStream, part, func(b []byte) []byte {
-			return appendInts(b, problem, int(t.Attempts), int(t.Successes))
+			return records.AppendInts(b, problem, int(t.Attempts), int(t.Successes))
 		})
 	}
 	for i, files := range g.files {
 		for n, f := range files {
 			g.out.Add(fileStream, part, func(b []byte) []byte {
-				return habits.AppendFlag(appendInts(b, i, n, f.Traces, f.Faults), f.Cut)
+				return habits.AppendFlag(records.AppendInts(b, i, n, f.Traces, f.Faults), f.Cut)
 			})
 		}
-	}
-}
-
-// appendInts appends numbers to b, which Unpacker.Int reads.
-func appendInts(b []byte, numbers ...int) []byte {
-	for _, n := range numbers {
-		b = binary.AppendVarint(b, int64(n))
-	}
-	return b
-}
-
-// appendDecision appends d to b.
-func appendDecision(b []byte, d *choose.Decision) []byte {
-	for _, text := range [...]string{d.Stage, d.Reason, d.Split, d.Better, string(d.Axis)} {
-		b = habits.AppendText(b, text)
-	}
-	b = habits.AppendFlag(habits.AppendFlag(b, d.Failed), d.Stripped)
-	return habits.AppendFloat(appendInts(b, d.Rank, d.Place), d.Similarity)
-}
-
-// unpackDecision reads what appendDecision wrote.
-func unpackDecision(u *habits.Unpacker) choose.Decision {
-	return choose.Decision{
-		Stage:      u.Text(),
-		Reason:     u.Text(),
-		Split:      u.Text(),
-		Better:     u.Text(),
-		Axis:       arena.Axis(u.Text()),
-		Failed:     u.Flag(),
-		Stripped:   u.Flag(),
-		Rank:       u.Int(),
-		Place:      u.Int(),
-		Similarity: u.Float(),
 	}
 }
 

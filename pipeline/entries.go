@@ -13,20 +13,16 @@ import (
 	"github.com/trajectory-arena/arena/internal/inorder"
 	"github.com/trajectory-arena/arena/pipeline/block"
 	"github.com/trajectory-arena/arena/pipeline/finish"
+	"github.com/trajectory-arena/arena/pipeline/records"
 )
 
-// ref is the position of an entry (the stored result of one record): the index of its input, the
-// index of the entry within the input, and its byte range in the index file.
-type ref struct {
-	Input int `json:"i"`
-	Entry int `json:"e"`
-	block.Place
-}
+// ref is short for the position of an entry.
+type ref = records.Position
 
 // eachEntry calls visit for every entry (the stored result of one record) of all inputs in order. Only
-// the given parts of an entry are read. An entry is valid only during its call. Without
+// the given parts of an entry are read. Without
 // block.PartFound, the fields that depend on this run are not set: Problem and Leak.
-func (s *session) eachEntry(ctx context.Context, parts block.Part, visit func(pos ref, x *block.Entry) error) error {
+func (s *session) eachEntry(ctx context.Context, parts block.Part, visit records.Visit) error {
 	for i := range s.inputs {
 		if err := s.eachEntryOf(ctx, i, parts, visit); err != nil {
 			return err
@@ -36,7 +32,7 @@ func (s *session) eachEntry(ctx context.Context, parts block.Part, visit func(po
 }
 
 // eachEntryOf calls visit for every entry of the input at index i, as eachEntry does.
-func (s *session) eachEntryOf(ctx context.Context, i int, parts block.Part, visit func(pos ref, x *block.Entry) error) error {
+func (s *session) eachEntryOf(ctx context.Context, i int, parts block.Part, visit records.Visit) error {
 	r := &blockReader{}
 	isComplete := parts&block.PartFound != 0
 	var err error
@@ -60,7 +56,7 @@ func (s *session) eachEntryOf(ctx context.Context, i int, parts block.Part, visi
 		if isComplete {
 			r.complete(x, n)
 		}
-		if err := visit(ref{i, n, x.Place}, x); err != nil {
+		if err := visit(records.Position{Input: i, Entry: n, Place: x.Place}, x); err != nil {
 			return err
 		}
 		n++

@@ -7,6 +7,7 @@ import (
 
 	"github.com/trajectory-arena/arena/internal/digest"
 	"github.com/trajectory-arena/arena/pipeline/block"
+	"github.com/trajectory-arena/arena/pipeline/records"
 )
 
 // WriteHeads writes copies of all blocks of a run into dir, as blocks without texts. The attempts
@@ -21,7 +22,7 @@ func WriteHeads(ctx context.Context, r *Run, dir string, copies int) error {
 	for c := range copies {
 		var w *block.Writer
 		last := -1
-		err = s.eachEntry(ctx, block.PartFound|block.PartSample|block.PartStructure, func(pos ref, x *block.Entry) error {
+		err = s.eachEntry(ctx, block.PartFound|block.PartSample|block.PartStructure, func(pos records.Position, x *block.Entry) error {
 			if pos.Input != last {
 				if w != nil {
 					if err = w.Close(); err != nil {

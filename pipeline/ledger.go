@@ -13,6 +13,7 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/block"
 	"github.com/trajectory-arena/arena/pipeline/choose"
 	"github.com/trajectory-arena/arena/pipeline/finish"
+	"github.com/trajectory-arena/arena/pipeline/records"
 )
 
 // writeTables writes all tables of the ledger, which has rows about every record, kept or not. Only
@@ -67,7 +68,7 @@ func (w *unitWriter) writeVerdicts(ctx context.Context) error {
 	if err := out.Close(); err != nil {
 		return err
 	}
-	return w.session.removeOldBatches(used)
+	return w.session.removeUnused(batchesFolder, used)
 }
 
 // verdictsOf returns the encoded rows of the table verdicts on a batch, those that are stored or new
@@ -85,7 +86,7 @@ func (w *unitWriter) verdictsOf(ctx context.Context, out *corpus.Shards[rows.Ver
 		if err != nil {
 			return nil, err
 		}
-		err = s.eachEntryOf(ctx, i, block.PartStructure, func(pos ref, x *block.Entry) error {
+		err = s.eachEntryOf(ctx, i, block.PartStructure, func(pos records.Position, x *block.Entry) error {
 			if x.Fault != nil {
 				return nil
 			}

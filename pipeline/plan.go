@@ -11,7 +11,6 @@ import (
 	"iter"
 	"path/filepath"
 	"slices"
-	"strconv"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus"
@@ -24,6 +23,7 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/block"
 	"github.com/trajectory-arena/arena/pipeline/choose"
 	"github.com/trajectory-arena/arena/pipeline/finish"
+	"github.com/trajectory-arena/arena/pipeline/records"
 	"github.com/trajectory-arena/arena/pipeline/reports"
 	"github.com/trajectory-arena/arena/pipeline/shuffle"
 	"github.com/trajectory-arena/arena/traces"
@@ -75,7 +75,7 @@ type plan struct {
 	// Flags have the similarity of the passages that decided the grades of each agent.
 	Flags []frames.Flag `json:"flags,omitempty"`
 	// Agents are the habits of the agents over all their attempts, by agent.
-	Agents habitsByAgent `json:"agents"`
+	Agents map[string]*habits.Agent `json:"agents"`
 }
 
 // unread is a record that could not be read: the index of its input, that of its file in the input, and
@@ -116,11 +116,6 @@ const planEndSize = 192
 // folder returns the name of the folder with the data files that are written for this plan.
 func (p *plan) folder() string { return p.Key[:16] }
 
-// groupKey returns the name of the folder with the pieces of a plan with this key.
-func groupKey(key string, pieces int) string {
-	return finish.Digest("arena.group.v2", key, strconv.Itoa(pieces))[:16]
-}
-
 // newPlan returns a plan without counts.
 func (g *grouper) newPlan() *plan {
 	return &plan{
@@ -135,22 +130,19 @@ func (g *grouper) newPlan() *plan {
 func (g *grouper) makeLines(_ context.Context, part int, out *shuffle.Store) error {
 	decisions := map[int][]choose.Decision{}
 	for _, stream := range []int{decisionStream, rankStream} {
-		err := g.records(stream, part, func(u *habits.Unpacker) {
-			pos := unpackPosition(u)
-			list := extended(decisions[pos.Input], pos.Entry)
-			list[pos.Entry] = unpackDecision(u)
+		err := g.Each(stream, part, func(u *habits.Unpacker) {
+			pos := records.UnpackPosition(u)
+			list := slicesx.Extended(decisions[pos.Input], pos.Entry)
+			list[pos.Entry] = records.UnpackDecision(u)
 			decisions[pos.Input] = list
 		})
 		if err != nil {
 			return err
 		}
 	}
-	odds := map[int][]habits.Odds{}
-	err := g.records(oddsStream, part, func(u *habits.Unpacker) {
-		unpackOdds(u, odds)
-	})
-	agents, readErr := g.habitsOf(part)
-	err = cmp.Or(err, readErr)
+	odds, oddsErr := g.Odds(part)
+	agents, err := g.Digests(part)
+	err = cmp.Or(oddsErr, err)
 	dropped := map[choose.Decision]int{}
 	first, end := shuffle.Range(part, len(g.session.inputs))
 	for i := first; i < end; i++ {
@@ -159,27 +151,17 @@ func (g *grouper) makeLines(_ context.Context, part int, out *shuffle.Store) err
 			d := &list[k]
 			dropped[choose.Decision{Stage: d.Stage, Reason: d.Reason, Failed: d.Failed, Stripped: d.Stripped}]++
 		}
-		line := planLine{list, extended(odds[i], len(list)-1)}
+		line := planLine{list, slicesx.Extended(odds[i], len(list)-1)}
 		out.Add(lineStream, part, func(b []byte) []byte {
 			return line.append(b, agents[i])
 		})
 	}
 	for d, n := range dropped {
 		out.Add(funnelStream, part, func(b []byte) []byte {
-			return appendInts(appendDecision(b, &d), n)
+			return records.AppendInts(records.AppendDecision(b, &d), n)
 		})
 	}
 	return err
-}
-
-// habitsOf returns the hashes of the habits of the agents of each input in a partition.
-func (g *grouper) habitsOf(part int) (agents map[int][]string, err error) {
-	agents = map[int][]string{}
-	err = g.records(habitStream, part, func(u *habits.Unpacker) {
-		i := u.Int()
-		agents[i] = append(agents[i], u.Text())
-	})
-	return agents, err
 }
 
 // append appends the line to b, and the hash of what the verdicts on the attempts depend on. agents are
@@ -212,9 +194,9 @@ func (g *grouper) finish(ctx context.Context, key string) error {
 	s := g.session
 	p := g.newPlan()
 	p.Key = key
-	p.Runs = g.weights.runs
-	p.Flags = g.flags
-	p.Agents = g.agents
+	p.Runs = g.Runs
+	p.Flags = g.Flags
+	p.Agents = g.Agents
 	if err := g.sumCounts(p); err != nil {
 		return err
 	}
@@ -245,7 +227,7 @@ func (s *session) removeUnneeded(p *plan) error {
 	if err := s.FS.RemoveAll(filepath.Join(s.Work, segmentsFolder)); err != nil {
 		return err
 	}
-	return s.removeOldParts(p)
+	return s.removeUnused(partsFolder, map[string]bool{p.folder(): true})
 }
 
 // removePlan removes the plan with this key, or one that cannot be read. It leaves the plan that
@@ -265,7 +247,7 @@ func (s *session) removePlan(key string) error {
 // writePlan writes all lines of a plan.
 func (g *grouper) writePlan(ctx context.Context, p *plan, w *planWriter) error {
 	var writeErr error
-	err := g.all(lineStream, func(u *habits.Unpacker) {
+	err := g.All(lineStream, func(u *habits.Unpacker) {
 		place, err := w.add(u.Packed())
 		writeErr = cmp.Or(writeErr, err)
 		p.Lines = append(p.Lines, place)
@@ -292,16 +274,15 @@ func (g *grouper) writePlan(ctx context.Context, p *plan, w *planWriter) error {
 
 // sumCounts adds the counts of all partitions to p.
 func (g *grouper) sumCounts(p *plan) error {
-	var damaged error
-	err := g.all(countStream, func(u *habits.Unpacker) {
+	err := g.All(countStream, func(u *habits.Unpacker) {
 		counted := &plan{}
-		damaged = cmp.Or(json.Unmarshal(u.Packed(), counted), damaged)
+		u.JSON(counted)
 		p.merge(counted)
 	})
-	if err = cmp.Or(err, damaged); err != nil {
+	if err != nil {
 		return err
 	}
-	err = g.all(tallyStream, func(u *habits.Unpacker) {
+	err = g.All(tallyStream, func(u *habits.Unpacker) {
 		tally := &p.Tallies[u.Int()]
 		tally.Attempts += int64(u.Int())
 		tally.Successes += int64(u.Int())
@@ -317,7 +298,7 @@ func (g *grouper) sumFiles(p *plan) error {
 	files := slicesx.Map(g.session.inputs, func(in input) []traces.Summary {
 		return make([]traces.Summary, len(in.files))
 	})
-	err := g.all(fileStream, func(u *habits.Unpacker) {
+	err := g.All(fileStream, func(u *habits.Unpacker) {
 		files[u.Int()][u.Int()] = traces.Summary{Traces: u.Int(), Faults: u.Int(), Cut: u.Flag()}
 	})
 	for i, list := range files {
@@ -354,8 +335,8 @@ func (p *plan) merge(q *plan) {
 // sumFunnel sets the funnel of p, which has its other counts.
 func (g *grouper) sumFunnel(p *plan) error {
 	dropped := map[choose.Decision]int{}
-	err := g.all(funnelStream, func(u *habits.Unpacker) {
-		dropped[unpackDecision(u)] += u.Int()
+	err := g.All(funnelStream, func(u *habits.Unpacker) {
+		dropped[records.UnpackDecision(u)] += u.Int()
 	})
 	if err != nil {
 		return err

@@ -16,6 +16,7 @@ import (
 	"github.com/trajectory-arena/arena/judges/multiplier"
 	"github.com/trajectory-arena/arena/pipeline/block"
 	"github.com/trajectory-arena/arena/pipeline/choose"
+	"github.com/trajectory-arena/arena/pipeline/records"
 	"github.com/trajectory-arena/arena/pipeline/shuffle"
 )
 
@@ -37,7 +38,7 @@ type candidate struct {
 }
 
 // addCandidate writes the attempt at pos as a candidate. before is the decision on it so far.
-func (g *decider) addCandidate(pos ref, x *block.Entry, before *choose.Decision) {
+func (g *decider) addCandidate(pos records.Position, x *block.Entry, before *choose.Decision) {
 	started := int64(math.MaxInt64)
 	if x.RunDate != nil {
 		started = *x.RunDate
@@ -45,11 +46,11 @@ func (g *decider) addCandidate(pos ref, x *block.Entry, before *choose.Decision)
 	row := chosen{pos, before.Axis == arena.AxisAgentic, x.Body.Bytes}
 	part := shuffle.RangeOf(x.Problem, len(g.session.day.Problems.All))
 	g.out.Add(candidateStream, part, func(b []byte) []byte {
-		b = appendInts(row.append(b), x.Problem, int(started))
+		b = records.AppendInts(row.append(b), x.Problem, int(started))
 		b = habits.AppendFloat(b, g.weights.reward(x))
 		b = habits.AppendFloat(b, x.Rank)
 		b = habits.AppendText(b, x.TraceID)
-		b = appendDecision(b, before)
+		b = records.AppendDecision(b, before)
 		return append(b, x.Body.Signature[:]...)
 	})
 }
@@ -62,7 +63,7 @@ func unpackCandidate(u *habits.Unpacker) *candidate {
 		score:   u.Float(),
 		rank:    u.Float(),
 		id:      u.Text(),
-		before:  unpackDecision(u),
+		before:  records.UnpackDecision(u),
 	}
 	copy(c.completion[:], u.Bytes(len(c.completion)))
 	return c
@@ -79,7 +80,7 @@ type selection struct {
 
 // chosen is an attempt that becomes a row.
 type chosen struct {
-	ref
+	records.Position
 	// IsAgentic reports whether the model decided the calls of the attempt.
 	IsAgentic bool `json:"a,omitempty"`
 	// bytes is the size of the attempt's texts.
@@ -87,12 +88,12 @@ type chosen struct {
 }
 
 func (c *chosen) append(b []byte) []byte {
-	b = appendInts(b, c.Input, c.Entry, int(c.Offset), int(c.Size), int(c.bytes))
+	b = records.AppendInts(b, c.Input, c.Entry, int(c.Offset), int(c.Size), int(c.bytes))
 	return habits.AppendFlag(b, c.IsAgentic)
 }
 
 func unpackChosen(u *habits.Unpacker) chosen {
-	pos := unpackPosition(u)
+	pos := records.UnpackPosition(u)
 	pos.Offset = int64(u.Int())
 	pos.Size = int64(u.Int())
 	bytes := int64(u.Int())
@@ -102,9 +103,9 @@ func unpackChosen(u *habits.Unpacker) chosen {
 func (s *selection) rows() []chosen { return slices.Concat(s.sft, s.others) }
 
 func (s *selection) append(b []byte) []byte {
-	b = habits.AppendText(appendInts(b, s.problem), s.split)
+	b = habits.AppendText(records.AppendInts(b, s.problem), s.split)
 	for _, list := range [...][]chosen{s.sft, s.others} {
-		b = appendInts(b, len(list))
+		b = records.AppendInts(b, len(list))
 		for i := range list {
 			b = list[i].append(b)
 		}
@@ -127,14 +128,14 @@ func unpackSelection(u *habits.Unpacker) *selection {
 // selection for each problem with rows.
 func (g *grouper) rankProblems(_ context.Context, part int, out *shuffle.Store) error {
 	byProblem := map[int][]*candidate{}
-	err := g.records(candidateStream, part, func(u *habits.Unpacker) {
+	err := g.Each(candidateStream, part, func(u *habits.Unpacker) {
 		c := unpackCandidate(u)
 		byProblem[c.problem] = append(byProblem[c.problem], c)
 	})
 	for _, problem := range slicesx.SortedKeys(byProblem) {
-		selected := g.rankProblem(problem, byProblem[problem], func(pos ref, d *choose.Decision) {
-			out.Add(rankStream, g.byInput(pos), func(b []byte) []byte {
-				return appendDecision(appendPosition(b, pos), d)
+		selected := g.rankProblem(problem, byProblem[problem], func(pos records.Position, d *choose.Decision) {
+			out.Add(rankStream, g.Partition(pos), func(b []byte) []byte {
+				return records.AppendDecision(pos.Append(b), d)
 			})
 		})
 		if len(selected.sft)+len(selected.others) > 0 {
@@ -144,7 +145,7 @@ func (g *grouper) rankProblems(_ context.Context, part int, out *shuffle.Store) 
 	return err
 }
 
-func (g *grouper) rankProblem(problem int, candidates []*candidate, decide func(pos ref, d *choose.Decision)) selection {
+func (g *grouper) rankProblem(problem int, candidates []*candidate, decide func(pos records.Position, d *choose.Decision)) selection {
 	slicesx.SortFunc(candidates, compareCandidates)
 	config := g.session.Config.Select
 	pool := g.session.protection.Pools[problem]
@@ -174,7 +175,7 @@ func (g *grouper) rankProblem(problem int, candidates []*candidate, decide func(
 		d.Place = place
 		d.Better = row.Better
 		d.Similarity = row.Similarity
-		decide(c.row.ref, &d)
+		decide(c.row.Position, &d)
 	}
 	if out.split == "" {
 		return selection{}
@@ -246,17 +247,13 @@ type weights struct {
 	isRecorded bool
 }
 
-// weights returns the weights of a plan.
-func (s *session) weights(p *plan) *weights {
-	return &weights{s.Config.Multiplier, p.Runs, framedAgents(p.Flags), s.Config.Recorded}
-}
-
-func framedAgents(flags []frames.Flag) map[string]bool {
+// weights returns the weights for these sums of grades, and flags of agents.
+func (s *session) weights(runs map[string]multiplier.Quality, flags []frames.Flag) *weights {
 	framed := map[string]bool{}
 	for _, f := range flags {
 		framed[f.Agent] = f.Framed
 	}
-	return framed
+	return &weights{s.Config.Multiplier, runs, framed, s.Config.Recorded}
 }
 
 // factor returns the factor, 0 to 1, by which an attempt's success is multiplied for the judge's
@@ -288,7 +285,7 @@ func (w *weights) factor(x *block.Entry) *float64 {
 // is unknown, if the configuration excludes ungraded attempts, or if the attempt cannot have a
 // grade, because no model wrote its thinking or the judge was not measured on this kind of task.
 func (w *weights) quality(x *block.Entry) *float64 {
-	if x.Score != nil || !isGradable(x.Judgement.Outcome) || w.config.Unscored == multiplier.Excluded {
+	if x.Score != nil || !x.Judgement.Outcome.IsGradable() || w.config.Unscored == multiplier.Excluded {
 		return x.Score
 	}
 	return w.runs[x.Attempt.RunID].Mean()

@@ -23,7 +23,7 @@ type unitWriter struct {
 	unit    unit
 	part    *corpus.Part
 	dir     string
-	weights weights
+	weights *weights
 	// reports is set when the unit with the ledger's tables was written, since both need all
 	// records; otherwise it is nil.
 	reports *reports.Set

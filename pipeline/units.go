@@ -110,7 +110,7 @@ func (g *grouper) eachUnit(visit func(*unit) error) error {
 func (g *grouper) eachSelection(split string, visit func(s *selection) error) error {
 	for part := range shuffle.Partitions {
 		var list []*selection
-		err := g.records(selectionStream, part, func(u *habits.Unpacker) {
+		err := g.Each(selectionStream, part, func(u *habits.Unpacker) {
 			if s := unpackSelection(u); s.split == split {
 				list = append(list, s)
 			}

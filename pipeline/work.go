@@ -107,31 +107,16 @@ func (r *Run) Forget() error {
 	return nil
 }
 
-// removeOldBatches removes the encoded rows whose names are not used.
-func (s *session) removeOldBatches(used map[string]bool) error {
-	dir := filepath.Join(s.Work, batchesFolder)
+// removeUnused removes what a folder of the work folder has besides the used names, such as the data
+// files of earlier plans. No later run would read it, and it can be as large as a corpus.
+func (s *session) removeUnused(folder string, used map[string]bool) error {
+	dir := filepath.Join(s.Work, folder)
 	entries, err := s.FS.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	for _, e := range entries {
 		if !used[e.Name()] {
-			err = errors.Join(err, s.FS.RemoveAll(filepath.Join(dir, e.Name())))
-		}
-	}
-	return err
-}
-
-// removeOldParts removes the data files that were written for other plans than p, the current
-// decisions. No later run would read them, and each set is as large as a corpus.
-func (s *session) removeOldParts(p *plan) error {
-	dir := filepath.Join(s.Work, partsFolder)
-	entries, err := s.FS.ReadDir(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	for _, e := range entries {
-		if e.Name() != p.folder() {
 			err = errors.Join(err, s.FS.RemoveAll(filepath.Join(dir, e.Name())))
 		}
 	}

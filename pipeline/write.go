@@ -203,7 +203,7 @@ func (s *session) writeUnit(
 		unit:    u,
 		part:    part,
 		dir:     staged,
-		weights: *s.weights(p),
+		weights: s.weights(p.Runs, p.Flags),
 	}
 	if err := w.write(ctx); err != nil {
 		return nil, err

@@ -2,13 +2,14 @@ package habits
 
 import (
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"math"
 
 	"github.com/trajectory-arena/arena"
 )
 
-// ErrPacked is returned for bytes that Sample.Append did not write.
+// ErrPacked is returned for bytes that hold no value of the kind that is read.
 var ErrPacked = errors.New("a packed sample is damaged")
 
 // Append appends s to b in a form that Unpacker reads: about a third of the memory of a Sample,
@@ -148,6 +149,13 @@ func (u *Unpacker) Text() string { return string(u.Packed()) }
 
 // Packed reads a text that AppendText wrote, which is valid until the packed bytes are changed.
 func (u *Unpacker) Packed() []byte { return u.take(u.length(1)) }
+
+// JSON decodes JSON that AppendText wrote into v.
+func (u *Unpacker) JSON(v any) {
+	if json.Unmarshal(u.Packed(), v) != nil {
+		u.fail()
+	}
+}
 
 // AppendText appends a text to b.
 func AppendText[T string | []byte](b []byte, text T) []byte {

@@ -89,3 +89,11 @@ func SortByKey[T any, K cmp.Ordered](items []T, key func(T) K) {
 		return cmp.Less(key(items[i]), key(items[j]))
 	})
 }
+
+// Extended returns items with at least the element at index i. New elements are zero.
+func Extended[T any](items []T, i int) []T {
+	if n := i + 1 - len(items); n > 0 {
+		items = append(items, make([]T, n)...)
+	}
+	return items
+}

@@ -49,9 +49,11 @@ const (
 	maxPoll = time.Second
 )
 
-// Round runs a round. work writes the records of one partition to out; several workers call it at
-// once. Later rounds read them by Records.
-func (j *Job) Round(ctx context.Context, name string, work func(ctx context.Context, part int, out *Store) error) error {
+// Work writes the records of one partition to out. Several workers call it at once.
+type Work = func(ctx context.Context, part int, out *Store) error
+
+// Round runs a round. Later rounds read its records by Records.
+func (j *Job) Round(ctx context.Context, name string, work Work) error {
 	fill := func(piece int, out *Store) error {
 		err := inorder.Each(ctx, j.Workers, Partitions, func(ctx context.Context, part int) error {
 			if part*j.Pieces/Partitions != piece { // a range, since inputs are in each so many-th partition
