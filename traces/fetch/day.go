@@ -123,8 +123,9 @@ var storedFields = strings.Fields(`
 
 // runFields returns the content of a run's run.json: the fields of storedFields that the API has
 // for the run, the fields that package traces reads, and in problem_scores the results by problem
-// that the subnet's validator published. isComplete (whether all attempts are on disk) becomes the
-// field whole. It returns an error if the API's answer about the run is invalid JSON.
+// that the subnet's validator published. isComplete (whether all attempts are on disk, with the
+// findings and problems) becomes the field whole. It returns an error if the API's answer about the
+// run is invalid JSON.
 func runFields(
 	r *run,
 	kind, network string,
@@ -152,8 +153,8 @@ func runFields(
 	return fields, nil
 }
 
-// writeRun writes the run.json of a run. Its field whole gets the value isComplete: whether all
-// attempts of the run are on disk.
+// writeRun writes the run.json of a run. Its field whole gets the value isComplete, as in
+// runFields.
 func (d *day) writeRun(
 	r *run,
 	kind, network string,
@@ -177,9 +178,9 @@ func writeJSON(folder, name string, v any) error {
 	return atomicfile.WriteFile(filepath.Join(folder, name), append(text, '\n'))
 }
 
-// compareStored reports whether all attempts of a run are on disk, as its run.json records. If
-// fields of the run have changed since run.json was written, it adds an entry to the manifest and,
-// except in a dry run, writes run.json again.
+// compareStored reports whether all of a run is on disk, as its run.json records, and sets the run's
+// findings to those in it. If fields of the run have changed since run.json was written, it adds an
+// entry to the manifest and, except in a dry run, writes run.json again.
 func (d *day) compareStored(r *run, network string) (isComplete bool, err error) {
 	text, err := os.ReadFile(filepath.Join(d.runFolder(r.ID), traces.MetaName))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -58,6 +59,8 @@ type job struct {
 	detail detail
 	items  []item
 	day    *day
+	// lacksFindings is set if the validator's findings on the run could not be read.
+	lacksFindings bool
 }
 
 // Run fetches the attempts. It writes the manifest of each day also if it fails. A second
@@ -161,13 +164,15 @@ func (f *Fetch) newJob(
 			dryRun:  f.DryRun,
 		}
 	}
-	j := &job{run: *r, day: days[name]}
-	isComplete, err := j.day.compareStored(r, f.Network)
+	isComplete, err := days[name].compareStored(r, f.Network)
 	if err != nil || isComplete {
 		return nil, err
 	}
+	stored := r.findings
+	j := &job{run: *r, day: days[name]}
 	j.detail, j.items, err = f.items(ctx, r)
 	if err != nil {
+		j.lacksFindings = true
 		err = j.day.addFailure(r.ID, "", err)
 		if err != nil || j.items == nil {
 			return nil, err
@@ -178,6 +183,9 @@ func (f *Fetch) newJob(
 		if i.Kind != kindEpisode {
 			j.findings[i.ID] = i.finding
 		}
+	}
+	if j.lacksFindings {
+		maps.Copy(j.findings, stored)
 	}
 	return j, nil
 }
@@ -212,20 +220,23 @@ func (f *Fetch) duration(requests int) string {
 
 // download writes the attempts of a run to disk. It writes the run.json before them, so that no
 // attempt is on disk without it. It writes run.json again after them, with the field that says
-// whether all are on disk.
+// whether all are on disk, and with them the findings and the problems.
 func (f *Fetch) download(ctx context.Context, j *job) error {
 	if err := j.day.writeRun(&j.run, j.detail.Kind, f.Network, false); err != nil {
 		return err
 	}
-	isComplete := j.detail.Items == nil || j.detail.Items.Released
-	if !isComplete {
+	isComplete := !j.lacksFindings
+	if j.detail.Items != nil && !j.detail.Items.Released {
+		isComplete = false
 		j.day.add(j.ID, "", stateUnreleased, "the run's attempts are not all public")
 	}
 	for _, i := range j.items {
 		if i.Kind != kindEpisode {
-			if err := f.downloadProblems(ctx, j); err != nil {
+			isOnDisk, err := f.downloadProblems(ctx, j)
+			if err != nil {
 				return err
 			}
+			isComplete = isComplete && isOnDisk
 		}
 		isOnDisk, err := f.downloadItem(ctx, j, i)
 		if err != nil {
@@ -274,22 +285,22 @@ func (f *Fetch) downloadItem(
 
 // downloadProblems writes the problems of the run's suite to a file in the day's folder. It does
 // nothing if the file exists or the problems were requested before. A refusal by the server becomes
-// an entry of the manifest.
-func (f *Fetch) downloadProblems(ctx context.Context, j *job) error {
+// an entry of the manifest. isOnDisk reports whether the file exists afterwards.
+func (f *Fetch) downloadProblems(ctx context.Context, j *job) (isOnDisk bool, err error) {
 	path := filepath.Join(j.day.folder, "problems.jsonl")
 	if _, err := os.Stat(path); err == nil || j.day.requestedProblems {
-		return nil
+		return err == nil, nil
 	}
 	j.day.requestedProblems = true
 	lines, err := f.suiteProblems(ctx, j.Suite)
 	if err != nil {
-		return j.day.addFailure(j.ID, "", err)
+		return false, j.day.addFailure(j.ID, "", err)
 	}
 	var text bytes.Buffer
 	for _, line := range lines {
 		text.Write(append(line, '\n'))
 	}
-	return atomicfile.WriteFile(path, text.Bytes())
+	return true, atomicfile.WriteFile(path, text.Bytes())
 }
 
 // closeDays writes the manifests of all days, and logs how many entries have each state.

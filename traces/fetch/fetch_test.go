@@ -469,6 +469,38 @@ func TestRefusedFindings(t *testing.T) {
 	}
 }
 
+// TestWhatWasRefusedIsAskedForAgain fetches twice, with one path refused in each fetch: afterwards
+// all findings and the problems are on disk, if either fetch received them.
+func TestWhatWasRefusedIsAskedForAgain(t *testing.T) {
+	for _, refused := range [][]string{
+		{"agent-versions/agent-0/problems", "nothing"},
+		{"suites/", "nothing"},
+		{"artifacts/download-url/agent-0-run-1/p-3", "agent-versions/agent-0/problems"},
+	} {
+		out := t.TempDir()
+		for _, prefix := range refused {
+			a := &api{kind: "legacy_problem", fault: on(prefix, 99, func(w http.ResponseWriter) { refuse(w, 403, "RACE_IN_FLIGHT") })}
+			synctest.Test(t, func(t *testing.T) {
+				if output, err := get(t, t.Context(), a, out, nil); err != nil || (counts(t, out)["embargo"] > 0) != (prefix != "nothing") {
+					t.Errorf("%s: %v, %v, printed %s", prefix, err, counts(t, out), output)
+				}
+			})
+		}
+		ins, err := traces.Discover(filepath.Join(out, race))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, input := range ins {
+			if f := input.Meta.Attempts["p-2"]; len(input.Meta.Attempts) != each || f.Quality == nil {
+				t.Errorf("%v refused: %s lacks findings", refused, input.Path)
+			}
+		}
+		if _, err := os.Stat(filepath.Join(out, race, "problems.jsonl")); err != nil || len(ins) != agents*runs*each {
+			t.Errorf("%v refused: %d attempts, %v", refused, len(ins), err)
+		}
+	}
+}
+
 func TestAQueryNamesItsRuns(t *testing.T) {
 	for want, q := range map[int]fetch.Query{
 		agents * runs * each: {Since: time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)},
