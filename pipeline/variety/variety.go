@@ -39,7 +39,7 @@ type Sample struct {
 	// Seen is the number of rows that were offered.
 	Seen     int
 	rows     []*row
-	problems map[string]*tally
+	problems map[string]tally
 }
 
 // row is what is kept of one row of the corpus for comparison with other rows, with counts of its
@@ -90,7 +90,8 @@ func newRow(messages []chat.Message) *row {
 		if m.Role != chat.Assistant {
 			continue
 		}
-		said = append(said, words(m.Reasoning+"\n"+m.Content)...)
+		words, _ := read(m.Reasoning + "\n" + m.Content)
+		said = append(said, words...)
 		for _, call := range m.Calls {
 			tools = append(tools, xxh3.HashString(call.Function.Name))
 		}
@@ -124,17 +125,14 @@ func (s *Sample) AddAttempt(line *where.Line) {
 		return
 	}
 	if s.problems == nil {
-		s.problems = map[string]*tally{}
+		s.problems = map[string]tally{}
 	}
 	t := s.problems[line.Attempt.ProblemID]
-	if t == nil {
-		t = &tally{}
-		s.problems[line.Attempt.ProblemID] = t
-	}
 	t.attempts++
 	if solved {
 		t.solved++
 	}
+	s.problems[line.Attempt.ProblemID] = t
 }
 
 // Figure is one measured share of a sample.
@@ -170,18 +168,15 @@ func (s *Sample) Figures() []Figure {
 			return 0
 		})
 	}
-	share := func(name, units string, part func(*row) (part, total int)) Figure {
-		return s.share(name, units, groups, part)
-	}
 	return []Figure{
 		s.distinct(),
 		s.pairs("self-similarity", groups, func(i, j int) float64 { return alike[i][j] }),
 		pairs("same opening", func(r *row) uint64 { return r.opening }),
 		pairs("same tools", func(r *row) uint64 { return r.tools }),
-		share("near copies", "rows", func(r *row) (part, total int) { return repeats[r], 1 }),
-		share("turns with reasoning", "turns", func(r *row) (part, total int) { return r.reasoned, r.turns }),
-		share("turns that rest on results", "turns", func(r *row) (part, total int) { return r.grounded, r.after }),
-		s.outcomes("attempts solved", "attempts", func(t *tally) (part, total int) { return t.solved, t.attempts }),
+		s.share("near copies", "rows", groups, func(r *row) (part, total int) { return repeats[r], 1 }),
+		s.share("turns with reasoning", "turns", groups, func(r *row) (part, total int) { return r.reasoned, r.turns }),
+		s.share("turns that rest on results", "turns", groups, func(r *row) (part, total int) { return r.grounded, r.after }),
+		s.outcomes("attempts solved", "attempts", func(t tally) (part, total int) { return t.solved, t.attempts }),
 		s.outcomes("problems solved sometimes", "problems", sometimes),
 	}
 }
@@ -189,7 +184,7 @@ func (s *Sample) Figures() []Figure {
 // sometimes counts a problem that some but not all of its attempts solved. For a problem with at
 // least two attempts, part is 1 if that is so, otherwise 0, and total is 1. For a problem with fewer
 // attempts both are 0, so that it is not counted.
-func sometimes(t *tally) (part, total int) {
+func sometimes(t tally) (part, total int) {
 	switch {
 	case t.attempts < 2:
 		return 0, 0
@@ -291,7 +286,7 @@ func (s *Sample) share(name, units string, groups []int, part func(*row) (part, 
 
 // outcomes returns, with an interval, the sum over all problems of the first results of part,
 // divided by the sum of the second.
-func (s *Sample) outcomes(name, units string, part func(*tally) (part, total int)) Figure {
+func (s *Sample) outcomes(name, units string, part func(tally) (part, total int)) Figure {
 	var parts, totals []float64
 	for _, key := range slicesx.SortedKeys(s.problems) {
 		p, t := part(s.problems[key])

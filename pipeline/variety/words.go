@@ -3,10 +3,7 @@ package variety
 import (
 	"cmp"
 	"slices"
-	"strings"
 	"unicode"
-
-	"github.com/zeebo/xxh3"
 
 	"github.com/trajectory-arena/arena/corpus/chat"
 	"github.com/trajectory-arena/arena/internal/slicesx"
@@ -24,15 +21,42 @@ const (
 	minDigits = 3
 )
 
-// words returns the hashes of the words and numbers of a text in order, without regard to case.
-func words(text string) []uint64 {
-	var out []uint64
-	isBreak := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) }
-	for word := range strings.FieldsFuncSeq(strings.ToLower(text), isBreak) {
-		out = append(out, xxh3.HashString(word))
+// read returns the hashes of the words and numbers of a text in order, without regard to case, and those
+// of its numbers of at least minDigits digits, which may be parts of words. Equal words and numbers have
+// equal hashes.
+func read(text string) (words, numbers []uint64) {
+	words = make([]uint64, 0, len(text)/4)
+	word := uint64(0)
+	number := uint64(0)
+	digits := 0
+	for _, r := range text + "\n" {
+		if unicode.IsDigit(r) {
+			word = hashOf(word, r)
+			number = hashOf(number, r)
+			digits++
+			continue
+		}
+		if digits >= minDigits {
+			numbers = append(numbers, number)
+		}
+		number = 0
+		digits = 0
+		switch {
+		case r >= 'a' && r <= 'z': // as most characters are
+			word = hashOf(word, r)
+		case unicode.IsLetter(r) || unicode.IsNumber(r):
+			word = hashOf(word, unicode.ToLower(r))
+		case word != 0:
+			words = append(words, word)
+			word = 0
+		}
 	}
-	return out
+	return words, numbers
 }
+
+// hashOf returns the hash (FNV-1a from 0) of a text that ends with the character last. hash is that of the
+// characters before it, 0 if there are none.
+func hashOf(hash uint64, last rune) uint64 { return (hash ^ uint64(last)) * 1_099_511_628_211 }
 
 // grams returns the hash of each sequence of n values, which are hashes of words, in order. It
 // returns one hash for fewer than n values, none for no values.
@@ -93,13 +117,8 @@ func similarities(rows []*row) [][]float64 {
 // facts returns hashes of what a text can repeat of another: its sequences of three words, and its
 // numbers of at least minDigits digits.
 func facts(text string) []uint64 {
-	out := grams(words(text), gramWords)
-	for number := range strings.FieldsFuncSeq(text, func(r rune) bool { return !unicode.IsDigit(r) }) {
-		if len(number) >= minDigits {
-			out = append(out, xxh3.HashString(number))
-		}
-	}
-	return out
+	words, numbers := read(text)
+	return append(grams(words, gramWords), numbers...)
 }
 
 // thoughts returns four counts of the model's replies in messages. turns are all, reasoned those
@@ -108,13 +127,13 @@ func facts(text string) []uint64 {
 // contained before.
 func thoughts(messages []chat.Message) (turns, reasoned, after, grounded int) {
 	said := make([][]uint64, len(messages)) // the facts in each reply
-	known := map[uint64]knowledge{}         // of these facts alone, since results have many others
+	first := map[uint64]string{}            // the role that stated each of these facts first; results have many others
 	for i := range messages {
 		if m := &messages[i]; m.Role == chat.Assistant {
 			said[i] = facts(m.Reasoning + "\n" + m.Content)
 		}
 		for _, fact := range said[i] {
-			known[fact] = knowledge{}
+			first[fact] = ""
 		}
 	}
 	hasResults := false
@@ -124,7 +143,7 @@ func thoughts(messages []chat.Message) (turns, reasoned, after, grounded int) {
 		case chat.Tool:
 			list := facts(m.Content)
 			hasResults = hasResults || len(list) > 0
-			learn(known, list, func(k *knowledge) { k.shown = !k.told })
+			learn(first, list, m.Role)
 			continue
 		case chat.Assistant:
 			turns++
@@ -133,7 +152,7 @@ func thoughts(messages []chat.Message) (turns, reasoned, after, grounded int) {
 			}
 			if hasResults && len(said[i]) > 0 {
 				after++
-				if slices.ContainsFunc(said[i], func(fact uint64) bool { return known[fact].shown }) {
+				if slices.ContainsFunc(said[i], func(fact uint64) bool { return first[fact] == chat.Tool }) {
 					grounded++
 				}
 			}
@@ -143,21 +162,16 @@ func thoughts(messages []chat.Message) (turns, reasoned, after, grounded int) {
 		for _, call := range m.Calls {
 			said[i] = append(said[i], facts(string(call.Function.Arguments))...)
 		}
-		learn(known, said[i], func(k *knowledge) { k.told = k.told || !k.shown })
+		learn(first, said[i], m.Role)
 	}
 	return turns, reasoned, after, grounded
 }
 
-// knowledge is what is known of a fact: whether a message told it when no result had shown it, and
-// whether a result showed it that was not told before.
-type knowledge struct{ told, shown bool }
-
-// learn calls change for each of the facts in list that known has.
-func learn(known map[uint64]knowledge, list []uint64, change func(*knowledge)) {
+// learn sets the role that stated a fact first, for each fact in list that first has without a role.
+func learn(first map[uint64]string, list []uint64, role string) {
 	for _, fact := range list {
-		if k, ok := known[fact]; ok {
-			change(&k)
-			known[fact] = k
+		if earlier, ok := first[fact]; ok && earlier == "" {
+			first[fact] = role
 		}
 	}
 }
