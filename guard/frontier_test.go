@@ -122,7 +122,7 @@ func TestFalseDropsIntervalCoversTruth(t *testing.T) {
 	t.Parallel()
 	banks := 250
 	texts := longtest.Pick(1000, 400)
-	rounds := longtest.Pick(500, 8)
+	rounds := longtest.Pick(150, 8)
 	entries := generated(t, 23, longtest.Pick(3000, 1000))
 	covered := 0
 	for i := range rounds {

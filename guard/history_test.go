@@ -84,7 +84,7 @@ func (h *history) check(t *testing.T, reworded [][2]string) {
 // TestRandomHistories plays histories of up to eight days.
 func TestRandomHistories(t *testing.T) {
 	t.Parallel()
-	n := longtest.Pick(10_000, 100)
+	n := longtest.Pick(2_000, 100)
 	kinds := things(60)
 	withdrawn := 0
 	reworded := 0

@@ -66,7 +66,7 @@ func TestAKilledGroupIsRunAgain(t *testing.T) {
 	}
 	killed := 0
 	random := rand.New(rand.NewPCG(49, 4))
-	for range longtest.Pick(50, 3) {
+	for range longtest.Pick(15, 3) {
 		if err := os.Remove(plan); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			t.Fatal(err)
 		}

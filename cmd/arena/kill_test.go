@@ -207,7 +207,7 @@ func TestAKilledStageIsRunAgain(t *testing.T) {
 // repeats this until a hundred processes were killed.
 func TestTwinsOfAShard(t *testing.T) {
 	s := newStages(t, 2)
-	minKills := longtest.Pick(100, 1)
+	minKills := longtest.Pick(30, 1)
 	kills := 0
 	draw := rand.New(rand.NewPCG(24, 1))
 	for kills < minKills {

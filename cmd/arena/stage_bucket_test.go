@@ -159,7 +159,7 @@ func TestTwinsOfAShardInABrokenBucket(t *testing.T) {
 		t.Skip("left out by -short: the race detector cannot report from a killed process")
 	}
 	t.Parallel()
-	const kills = 104
+	const kills = 32
 	buckets := longtest.Pick(8, 1)
 	var workers sync.WaitGroup
 	for i := range buckets {

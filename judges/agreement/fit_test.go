@@ -79,7 +79,7 @@ func TestAFlatteringJudgeIsHeldDown(t *testing.T) {
 	up := func(x float64) float64 { return min(0.9, x+0.2) }
 	labels, judge := biased(dice.New(3), longtest.Pick(100_000, 20_000), up)
 	scale := nearestScale(concat(observations([]Ratings{labels}, &judge)))
-	n := longtest.Pick(1000, 20)
+	n := longtest.Pick(300, 20)
 	floors := 0
 	ceilings := 0
 	better := 0
