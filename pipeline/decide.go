@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"slices"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus"
@@ -14,6 +15,7 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/choose"
 	"github.com/trajectory-arena/arena/pipeline/finish"
 	"github.com/trajectory-arena/arena/pipeline/records"
+	"github.com/trajectory-arena/arena/pipeline/reports"
 	"github.com/trajectory-arena/arena/pipeline/shuffle"
 	"github.com/trajectory-arena/arena/traces"
 )
@@ -72,7 +74,7 @@ type decider struct {
 	odds map[int][]habits.Odds
 	// files has the number of records of each trace file of the inputs, and counts all other counts.
 	files  map[int][]traces.Summary
-	counts *plan
+	counts reports.Counts
 	out    *shuffle.Store
 }
 
@@ -223,7 +225,7 @@ func (g *grouper) decide(ctx context.Context, part int, out *shuffle.Store) erro
 		grouper: g,
 		odds:    odds,
 		files:   map[int][]traces.Summary{},
-		counts:  g.newPlan(),
+		counts:  reports.NewCounts(len(g.session.day.Problems.All)),
 		out:     out,
 	}
 	first, end := shuffle.Range(part, len(g.session.inputs))
@@ -264,14 +266,25 @@ func (g *decider) decideEntry(pos records.Position, x *block.Entry) error {
 		g.counts.Collisions++
 	}
 	count(&g.files[pos.Input][x.File], x.Fault)
-	g.counts.addRecord(x, &d)
-	if x.Fault != nil && len(g.counts.Unread) < maxUnread {
-		g.counts.Unread = append(g.counts.Unread, unread{pos.Input, x.File, x.SourceLine, x.Fault.Reason, x.Fault.Detail})
+	if x.Fault != nil {
+		g.counts.AddFault(pos.Input, x)
+	}
+	if d.Stage != stageRead {
+		g.counts.AddAttempt(x)
+	}
+	if x.Judgement.Outcome == arena.JudgeNotMeasured && reachesJudge(&d) {
+		g.counts.NotMeasured++
 	}
 	g.out.Add(decisionStream, g.Partition(pos), func(b []byte) []byte {
 		return records.AppendDecision(pos.Append(b), &d)
 	})
 	return nil
+}
+
+// reachesJudge reports whether a record reached the judge, because no earlier stage dropped the
+// record.
+func reachesJudge(d *choose.Decision) bool {
+	return d.IsKept() || slices.Index(stages, d.Stage) >= slices.Index(stages, stageJudge)
 }
 
 // addCounts writes the counts of a partition.

@@ -83,6 +83,50 @@ func (s *session) checkBlocks(ctx context.Context) error {
 	})
 }
 
+// updateBlock writes the stored results (the block) of an input again, with several workers. If
+// status is Unguarded, because only the protected problems changed, it repeats just the comparison
+// with these, unless the block turns out to be damaged.
+func (s *session) updateBlock(ctx context.Context, in input, status block.Status, workers int) error {
+	if status == block.Unguarded {
+		err := s.guardAgain(ctx, in)
+		if !errors.Is(err, block.ErrDamaged) {
+			return err
+		}
+	}
+	return s.makeBlock(ctx, in, workers)
+}
+
+func (s *session) makeBlock(ctx context.Context, in input, workers int) error {
+	if err := s.verifyHashes(ctx, in.files); err != nil {
+		return err
+	}
+	staged := filepath.Join(s.staging.Dir, in.key.Folder())
+	w, err := block.Create(s.FS, staged, in.key)
+	if err != nil {
+		return err
+	}
+	c := s.newCollector(in, w)
+	if err := c.read(ctx, workers); err != nil {
+		w.Abort()
+		return err
+	}
+	w.Sources = c.lookups.sources(s)
+	if err := w.Close(); err != nil {
+		return err
+	}
+	isGood := func() (bool, error) {
+		status, err := block.State(s.FS, in.dir, in.key)
+		if err != nil || status != block.Equal {
+			return false, err
+		}
+		return s.hasSameSources(in)
+	}
+	if err := s.staging.Install(ctx, staged, in.dir, isGood); err != nil {
+		return err
+	}
+	return s.installFindings(ctx, in, &c.findings)
+}
+
 // collector writes the results for the records of one input to a block. During a long input it also
 // stores what is finished (segments), so that a later run can continue there if this one is killed.
 type collector struct {

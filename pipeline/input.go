@@ -254,6 +254,16 @@ func (s *session) hashInputs(ctx context.Context) error {
 	return HashInputs(ctx, s.Config.Workers, s.day.Inputs)
 }
 
+// HashInputs hashes the content of the inputs without a hash.
+func HashInputs(ctx context.Context, workers int, inputs []traces.Input) error {
+	return inorder.Each(ctx, workers, len(inputs), func(ctx context.Context, i int) error {
+		if inputs[i].SHA256 != "" {
+			return nil
+		}
+		return inputs[i].Hash(ctx)
+	})
+}
+
 // storeHashes writes the hashes of the trace files to the work folder, for the next run. It leaves
 // out files that changed shortly before they were read, since they may change unnoticed, and files
 // whose hashes the run took from a plan.

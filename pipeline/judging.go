@@ -113,3 +113,16 @@ func perMessage(verdicts []arena.StepVerdict, d *arena.Dialogue) []arena.StepVer
 	}
 	return out
 }
+
+// precedence returns the order of a verdict on a turn: 0 for waste, 1 for unclear, 2 for needed. If
+// several turns form one message, the message gets the verdict with the highest rank.
+func precedence(n arena.Need) int {
+	switch n {
+	case arena.StepNeeded:
+		return 2
+	case arena.StepUnclear:
+		return 1
+	case arena.StepWaste:
+	}
+	return 0
+}

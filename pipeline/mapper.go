@@ -253,7 +253,7 @@ func (m *mapper) render(
 	shown := rec
 	hasSource := s.hasSourcePrompt(&rec.Outcome)
 	if hasSource {
-		shown = withSource(rec, &facts, s.domains[entry.Domain], s.Config.Recorded)
+		shown = finish.WithSource(rec, &facts, s.domains[entry.Domain].Domain, s.Config.Recorded)
 	}
 	row, messages, err := rows.NewSFT(shown, &facts)
 	if unfit, ok := errors.AsType[*chat.Unfit](err); ok {
@@ -279,6 +279,12 @@ func (m *mapper) render(
 	entry.Body.Signature = signature.Pack()
 	draft.Verdicts, err = m.judgeSteps(ctx, rec, entry)
 	return draft, err
+}
+
+// hasSourcePrompt reports whether the row of an attempt with this outcome gets the system prompt and
+// the tools of its trace, and not those of the run's harness.
+func (s *session) hasSourcePrompt(o *arena.Outcome) bool {
+	return o.Ruling != nil || s.Config.Recorded
 }
 
 // appendCompletion appends the texts and calls that the model wrote to dst, for the comparison with
@@ -343,17 +349,4 @@ func (m *mapper) candidate(
 		toolTexts = finish.ToolTexts(d.Tools)
 	}
 	return finish.CandidateOf(&row, messages, toolTexts)
-}
-
-// precedence returns the order of a verdict on a turn: 0 for waste, 1 for unclear, 2 for needed. If
-// several turns form one message, the message gets the verdict with the highest rank.
-func precedence(n arena.Need) int {
-	switch n {
-	case arena.StepNeeded:
-		return 2
-	case arena.StepUnclear:
-		return 1
-	case arena.StepWaste:
-	}
-	return 0
 }

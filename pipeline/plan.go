@@ -1,20 +1,15 @@
 package pipeline
 
 import (
-	"bufio"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"iter"
 	"path/filepath"
 	"slices"
 
-	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus"
-	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/filters/habits"
 	"github.com/trajectory-arena/arena/internal/asjson"
 	"github.com/trajectory-arena/arena/internal/slicesx"
@@ -23,6 +18,7 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/block"
 	"github.com/trajectory-arena/arena/pipeline/choose"
 	"github.com/trajectory-arena/arena/pipeline/finish"
+	"github.com/trajectory-arena/arena/pipeline/planfile"
 	"github.com/trajectory-arena/arena/pipeline/records"
 	"github.com/trajectory-arena/arena/pipeline/reports"
 	"github.com/trajectory-arena/arena/pipeline/shuffle"
@@ -32,9 +28,8 @@ import (
 // plan is the result of the group step: the decision on every record, and the units, each of which
 // is a share of the corpus that one worker writes.
 //
-// The plan's file has a line of JSON for each input (planLine) and for each unit (its content), then
-// the line of the plan itself and a line of planEnd. So neither the group step nor the write step has
-// the lines of all inputs or units in memory.
+// The plan's file has, before the plan itself, a line for each input (planLine) and for each unit (its
+// content).
 type plan struct {
 	// Key is the hash of the blocks and the configuration that the plan was made from.
 	Key    string         `json:"key"`
@@ -43,33 +38,14 @@ type plan struct {
 	Units []unit `json:"units"`
 	// Lines are the places of the inputs' lines, and Evidence hashes of what the verdicts on the
 	// attempts of each input depend on besides its block: the habits of their agents, and the odds.
-	Lines    []linePlace `json:"lines"`
-	Evidence []string    `json:"evidence"`
+	Lines    []planfile.Place `json:"lines"`
+	Evidence []string         `json:"evidence"`
 	// Read counts what was read. Records counts the records by input and by file of the input. Cut
 	// lists the files that ended early, each as the index of its input and its index in the input.
 	Read    traces.Tally `json:"read"`
 	Records [][]int64    `json:"records"`
 	Cut     [][2]int     `json:"cut,omitempty"`
-	reports.Replies
-	// Refused counts the records in unsupported formats, by the name of the format.
-	Refused map[string]int64 `json:"refused"`
-	// Domains has what the sources state of the attempts, by domain.
-	Domains map[string]*reports.Stated `json:"stated"`
-	// Unread are the first records that could not be read.
-	Unread []unread `json:"unread,omitempty"`
-	// NotMeasured counts the attempts that the judge would have graded if it had been measured on
-	// their domain.
-	NotMeasured int64 `json:"not_measured,omitempty"`
-	// Drawn and NotAsked count the attempts that cannot become rows by whether they were drawn for
-	// grading.
-	Drawn    int64 `json:"drawn,omitempty"`
-	NotAsked int64 `json:"not_asked,omitempty"`
-	// Collisions counts the attempts with the ID of another attempt of other content.
-	Collisions int64 `json:"collisions,omitempty"`
-	// Undecided counts the attempts whose grade is withheld (judges.Ask).
-	Undecided int64 `json:"thinking_undecided,omitempty"`
-	// Tallies count scored attempts and successes, by problem.
-	Tallies []rows.Tally `json:"tallies"`
+	reports.Counts
 	// Runs are the qualities of the runs by their IDs, if factors depend on them.
 	Runs map[string]multiplier.Quality `json:"runs,omitempty"`
 	// Flags have the similarity of the passages that decided the grades of each agent.
@@ -77,19 +53,6 @@ type plan struct {
 	// Agents are the habits of the agents over all their attempts, by agent.
 	Agents map[string]*habits.Agent `json:"agents"`
 }
-
-// unread is a record that could not be read: the index of its input, that of its file in the input, and
-// its line.
-type unread struct {
-	Input  int    `json:"input"`
-	File   int    `json:"file"`
-	Line   int64  `json:"line"`
-	Reason string `json:"reason"`
-	Detail string `json:"detail"`
-}
-
-// maxUnread is the maximum number of unreadable records that a summary names.
-const maxUnread = 5
 
 // planLine is the line of one input in the file of a plan. Each of its lists has one element for
 // each record of the input.
@@ -99,31 +62,8 @@ type planLine struct {
 	Odds []habits.Odds `json:"odds"`
 }
 
-// linePlace is the place of a line in the file of a plan, with its checksum (CRC-32).
-type linePlace struct {
-	block.Place
-	CRC uint32 `json:"c"`
-}
-
-// planEnd is the last line of a plan's file. It has planEndSize bytes.
-type planEnd struct {
-	Key  string    `json:"key"`
-	Plan linePlace `json:"plan"`
-}
-
-const planEndSize = 192
-
 // folder returns the name of the folder with the data files that are written for this plan.
 func (p *plan) folder() string { return p.Key[:16] }
-
-// newPlan returns a plan without counts.
-func (g *grouper) newPlan() *plan {
-	return &plan{
-		Tallies: make([]rows.Tally, len(g.session.day.Problems.All)),
-		Domains: map[string]*reports.Stated{},
-		Refused: map[string]int64{},
-	}
-}
 
 // makeLines writes, for each input in a partition, the line of the plan's file, and how many records
 // each stage dropped.
@@ -172,31 +112,17 @@ func (l *planLine) append(b []byte, agents []string) []byte {
 	return habits.AppendText(b, finish.Digest(asjson.Bytes(agents), asjson.Bytes(l.Odds)))
 }
 
-// planWriter writes the lines of a plan's file.
-type planWriter struct {
-	*bufio.Writer
-	size int64
-}
-
-// add writes a line and returns its place.
-func (w *planWriter) add(line []byte) (linePlace, error) {
-	place := linePlace{block.Place{Offset: w.size, Size: int64(len(line))}, crc32.ChecksumIEEE(line)}
-	w.size += place.Size + 1
-	if _, err := w.Write(line); err != nil {
-		return place, err
-	}
-	return place, w.WriteByte('\n')
-}
-
 // finish writes the plan with this key from the records of all rounds. It removes what later steps do
 // not need.
 func (g *grouper) finish(ctx context.Context, key string) error {
 	s := g.session
-	p := g.newPlan()
-	p.Key = key
-	p.Runs = g.Runs
-	p.Flags = g.Flags
-	p.Agents = g.Agents
+	p := &plan{
+		Key:    key,
+		Counts: reports.NewCounts(len(s.day.Problems.All)),
+		Runs:   g.Runs,
+		Flags:  g.Flags,
+		Agents: g.Agents,
+	}
 	if err := g.sumCounts(p); err != nil {
 		return err
 	}
@@ -208,7 +134,7 @@ func (g *grouper) finish(ctx context.Context, key string) error {
 	if err != nil {
 		return err
 	}
-	err = g.writePlan(ctx, p, &planWriter{Writer: bufio.NewWriterSize(f, 1<<18)})
+	err = g.writePlan(ctx, p, planfile.NewWriter(f))
 	if err = errors.Join(err, f.Close()); err != nil {
 		return err
 	}
@@ -233,22 +159,18 @@ func (s *session) removeUnneeded(p *plan) error {
 // removePlan removes the plan with this key, or one that cannot be read. It leaves the plan that
 // another build has put in its place.
 func (s *session) removePlan(key string) error {
-	r, err := s.openPlan()
-	if err == nil {
-		end, endErr := r.end()
-		r.close()
-		if endErr == nil && end.Key != key {
-			return nil
-		}
+	stored, err := planfile.ReadKey(s.FS, s.planPath())
+	if err == nil && stored != key {
+		return nil
 	}
 	return s.FS.RemoveAll(s.planPath())
 }
 
 // writePlan writes all lines of a plan.
-func (g *grouper) writePlan(ctx context.Context, p *plan, w *planWriter) error {
+func (g *grouper) writePlan(ctx context.Context, p *plan, w *planfile.Writer) error {
 	var writeErr error
 	err := g.All(lineStream, func(u *habits.Unpacker) {
-		place, err := w.add(u.Packed())
+		place, err := w.Add(u.Packed())
 		writeErr = cmp.Or(writeErr, err)
 		p.Lines = append(p.Lines, place)
 		p.Evidence = append(p.Evidence, u.Text())
@@ -257,27 +179,22 @@ func (g *grouper) writePlan(ctx context.Context, p *plan, w *planWriter) error {
 		return err
 	}
 	err = g.eachUnit(func(u *unit) (err error) {
-		u.Line, err = w.add(asjson.Bytes(u.unitContent))
+		u.Line, err = w.Add(asjson.Bytes(u.unitContent))
 		p.Units = append(p.Units, unit{Stream: u.Stream, Number: u.Number, Line: u.Line})
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	place, err := w.add(asjson.Bytes(p))
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(w, "%-*s\n", planEndSize-1, asjson.Bytes(planEnd{p.Key, place})) // the flush has the error
-	return w.Flush()
+	return w.Finish(p.Key, p)
 }
 
 // sumCounts adds the counts of all partitions to p.
 func (g *grouper) sumCounts(p *plan) error {
 	err := g.All(countStream, func(u *habits.Unpacker) {
-		counted := &plan{}
+		counted := &reports.Counts{}
 		u.JSON(counted)
-		p.merge(counted)
+		p.Merge(counted)
 	})
 	if err != nil {
 		return err
@@ -302,34 +219,17 @@ func (g *grouper) sumFiles(p *plan) error {
 		files[u.Int()][u.Int()] = traces.Summary{Traces: u.Int(), Faults: u.Int(), Cut: u.Flag()}
 	})
 	for i, list := range files {
-		records := make([]int64, len(list))
+		counts := make([]int64, len(list))
 		for n, summary := range list {
 			p.Read.Add(summary)
-			records[n] = int64(summary.Traces + summary.Faults)
+			counts[n] = int64(summary.Traces + summary.Faults)
 			if summary.Cut {
 				p.Cut = append(p.Cut, [2]int{i, n})
 			}
 		}
-		p.Records = append(p.Records, records)
+		p.Records = append(p.Records, counts)
 	}
 	return err
-}
-
-// merge adds the counts of q to p, except the tallies.
-func (p *plan) merge(q *plan) {
-	p.Merge(q.Replies)
-	for format, n := range q.Refused {
-		p.Refused[format] += n
-	}
-	for name, stated := range q.Domains {
-		p.stated(name).Merge(stated)
-	}
-	p.Unread = append(p.Unread, q.Unread[:min(len(q.Unread), maxUnread-len(p.Unread))]...)
-	p.NotMeasured += q.NotMeasured
-	p.Drawn += q.Drawn
-	p.NotAsked += q.NotAsked
-	p.Undecided += q.Undecided
-	p.Collisions += q.Collisions
 }
 
 // sumFunnel sets the funnel of p, which has its other counts.
@@ -369,8 +269,7 @@ func (g *grouper) sumFunnel(p *plan) error {
 
 // planReader reads the lines of a plan's file. It is not safe for concurrent use.
 type planReader struct {
-	path string
-	file corpus.Source
+	*planfile.Reader
 	// input is the index of the input whose line was read last, -1 if none was.
 	input int
 	line  planLine
@@ -378,44 +277,8 @@ type planReader struct {
 
 // openPlan opens the plan's file.
 func (s *session) openPlan() (*planReader, error) {
-	f, err := s.FS.Open(s.planPath())
-	return &planReader{path: s.planPath(), file: f, input: -1}, err
-}
-
-func (r *planReader) close() { _ = r.file.Close() } // it was only read
-
-// read decodes a line into v.
-func (r *planReader) read(place linePlace, v any) error {
-	info, err := r.file.Stat()
-	if err != nil {
-		return err
-	}
-	damaged := fmt.Errorf("read plan %s: run the group step again: %w", r.path, shuffle.ErrDamaged)
-	if place.Offset < 0 || place.Size < 0 || place.Offset > info.Size()-place.Size {
-		return damaged
-	}
-	line := make([]byte, place.Size)
-	if _, err = r.file.ReadAt(line, place.Offset); err != nil {
-		return err
-	}
-	if crc32.ChecksumIEEE(line) != place.CRC {
-		return damaged
-	}
-	return json.Unmarshal(line, v)
-}
-
-// end reads the last line.
-func (r *planReader) end() (end planEnd, err error) {
-	info, err := r.file.Stat()
-	if err != nil {
-		return end, err
-	}
-	line := make([]byte, planEndSize)
-	_, err = r.file.ReadAt(line, max(0, info.Size()-planEndSize))
-	if err = cmp.Or(err, json.Unmarshal(line, &end)); err != nil {
-		err = fmt.Errorf("read plan %s: it is cut off or of another version, run the group step again: %w", r.path, err)
-	}
-	return end, err
+	r, err := planfile.Open(s.FS, s.planPath())
+	return &planReader{Reader: r, input: -1}, err
 }
 
 // of returns the line of the input at index i. It is valid until the next call.
@@ -425,18 +288,13 @@ func (r *planReader) of(p *plan, i int) (*planLine, error) {
 	}
 	r.input = i
 	r.line = planLine{}
-	return &r.line, r.read(p.Lines[i], &r.line)
+	return &r.line, r.Read(p.Lines[i], &r.line)
 }
 
 // hasPlan reports whether the work folder has the plan with this key.
 func (s *session) hasPlan(key string) bool {
-	r, err := s.openPlan()
-	if err != nil {
-		return false
-	}
-	defer r.close()
-	end, err := r.end()
-	return err == nil && end.Key == key
+	stored, err := planfile.ReadKey(s.FS, s.planPath())
+	return err == nil && stored == key
 }
 
 // readPlan reads the plan (the decision on every record, and the shares of the corpus to write)
@@ -446,78 +304,9 @@ func (s *session) readPlan() (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer r.close()
-	end, err := r.end()
-	if err != nil {
-		return nil, err
-	}
+	defer r.Close()
 	p := &plan{}
-	return p, r.read(end.Plan, p)
-}
-
-// addRecord adds a record to the counts of the plan. d is the decision on it before the ranking.
-func (p *plan) addRecord(x *block.Entry, d *choose.Decision) {
-	if x.Fault != nil && x.Fault.Reason == string(traces.UnsupportedSchema) {
-		p.Refused[x.Fault.Detail]++
-	}
-	if d.Stage != stageRead {
-		p.addAttempt(x)
-	}
-	if x.Judgement.Outcome == arena.JudgeNotMeasured && reachesJudge(d) {
-		p.NotMeasured++
-	}
-}
-
-// reachesJudge reports whether a record reached the judge, because no earlier stage dropped the
-// record.
-func reachesJudge(d *choose.Decision) bool {
-	return d.IsKept() || slices.Index(stages, d.Stage) >= slices.Index(stages, stageJudge)
-}
-
-// addAttempt adds an attempt to the counts of its domain (kind of task) and of the judges' answers.
-// A scored attempt also counts in the tally (attempts and successes) of its problem, whether a model
-// or a program made its calls.
-func (p *plan) addAttempt(x *block.Entry) {
-	stated := reports.Stated{Attempts: 1, Low: x.Reward, High: x.Reward}
-	if x.Reward == nil {
-		stated.Unstated = 1
-	}
-	if x.Outcome.Success {
-		stated.Solved = 1
-	}
-	if x.Disputed {
-		stated.Disputed = 1
-	}
-	if x.Model != nil {
-		stated.Models = map[string]int64{*x.Model: 1}
-	}
-	p.stated(x.Domain).Merge(&stated)
-	p.Count(x.Judgement.Outcome, x.StepJudgement.Outcome)
-	if x.OneIn > 0 {
-		p.Drawn++
-	}
-	if x.Judgement.Outcome == arena.JudgeNotAsked {
-		p.NotAsked++
-	}
-	if x.Judgement.Outcome == arena.JudgeUndecided {
-		p.Undecided++
-	}
-	if x.Problem < 0 || !x.Outcome.Scored() {
-		return
-	}
-	tally := &p.Tallies[x.Problem]
-	tally.Attempts++
-	if x.Outcome.Success {
-		tally.Successes++
-	}
-}
-
-// stated returns the counts of a domain.
-func (p *plan) stated(domain string) *reports.Stated {
-	if p.Domains[domain] == nil {
-		p.Domains[domain] = &reports.Stated{}
-	}
-	return p.Domains[domain]
+	return p, r.ReadPlan(p)
 }
 
 // planKey returns the hash by which a plan is recognised as still valid. It covers all that the

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/domain"
@@ -162,6 +164,36 @@ func (s *session) writeAgain(ctx context.Context, shard Shard) (*Summary, error)
 		err = errors.Join(err, keyErr, s.removePlan(key))
 	}
 	return summary, err
+}
+
+// ErrOtherDay reports that the corpus to be replaced was made from other traces.
+var ErrOtherDay = errors.New("the corpus there was made of other days")
+
+// ErrOtherKind reports that the corpus to be replaced was built and not imported, or imported and not
+// built.
+var ErrOtherKind = errors.New("the corpus there was made by another command")
+
+// checkSameDay returns ErrOtherKind if a build would replace an import or an import a build, and
+// ErrOtherDay if the output folder has a corpus that was made from other
+// traces, none of which this run has. The option Replace allows to overwrite it.
+func (s *session) checkSameDay() error {
+	old, err := corpus.ReadManifest(s.FS, s.Out)
+	if err != nil || s.Replace {
+		return nil //nolint:nilerr // corpus.CheckReplaceable has checked a folder without a manifest
+	}
+	if gjson.GetBytes(old.Configuration, "recorded").Bool() != s.Config.Recorded {
+		return fmt.Errorf("write corpus %s: %w", s.Out, ErrOtherKind)
+	}
+	inputs := map[string]bool{}
+	for _, in := range s.day.Inputs {
+		inputs[in.SHA256] = true
+	}
+	for _, in := range old.Inputs {
+		if in.Kind == corpus.InputTraces && inputs[in.SHA256] {
+			return nil
+		}
+	}
+	return fmt.Errorf("write corpus %s: %w", s.Out, ErrOtherDay)
 }
 
 // Map writes the blocks of a shard of the inputs.

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"sync"
 
-	"github.com/tidwall/gjson"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/trajectory-arena/arena/corpus"
@@ -214,16 +213,6 @@ func (s *session) close() {
 	}
 }
 
-// HashInputs hashes the content of the inputs without a hash.
-func HashInputs(ctx context.Context, workers int, inputs []traces.Input) error {
-	return inorder.Each(ctx, workers, len(inputs), func(ctx context.Context, i int) error {
-		if inputs[i].SHA256 != "" {
-			return nil
-		}
-		return inputs[i].Hash(ctx)
-	})
-}
-
 // assignBlocks groups the trace files into inputs, and sets for each the key and the path of its
 // stored results (its block) and the path of the guard's findings on them. It also sets s.digest,
 // the hash of all that results depend on except traces, and s.catalog, the hash of the catalogue's
@@ -275,36 +264,6 @@ func (s *session) blockDigest() string {
 		config = finish.Digest([]byte(config), s.Config.encode("guard"), s.protection.digest(), s.protection.State.Encode())
 	}
 	return config
-}
-
-// ErrOtherDay reports that the corpus to be replaced was made from other traces.
-var ErrOtherDay = errors.New("the corpus there was made of other days")
-
-// ErrOtherKind reports that the corpus to be replaced was built and not imported, or imported and not
-// built.
-var ErrOtherKind = errors.New("the corpus there was made by another command")
-
-// checkSameDay returns ErrOtherKind if a build would replace an import or an import a build, and
-// ErrOtherDay if the output folder has a corpus that was made from other
-// traces, none of which this run has. The option Replace allows to overwrite it.
-func (s *session) checkSameDay() error {
-	old, err := corpus.ReadManifest(s.FS, s.Out)
-	if err != nil || s.Replace {
-		return nil //nolint:nilerr // corpus.CheckReplaceable has checked a folder without a manifest
-	}
-	if gjson.GetBytes(old.Configuration, "recorded").Bool() != s.Config.Recorded {
-		return fmt.Errorf("write corpus %s: %w", s.Out, ErrOtherKind)
-	}
-	inputs := map[string]bool{}
-	for _, in := range s.day.Inputs {
-		inputs[in.SHA256] = true
-	}
-	for _, in := range old.Inputs {
-		if in.Kind == corpus.InputTraces && inputs[in.SHA256] {
-			return nil
-		}
-	}
-	return fmt.Errorf("write corpus %s: %w", s.Out, ErrOtherDay)
 }
 
 // mapInputs runs the map step, which processes every attempt by itself, on a shard of the inputs.
@@ -382,48 +341,4 @@ func (s *session) shardInputs(shard Shard) []input {
 func (s *session) workersFor(in input, todo int64) int {
 	share := float64(in.bytes) / float64(max(todo, in.bytes, 1))
 	return max(1, int(math.Round(share*float64(s.Config.Workers))))
-}
-
-// updateBlock writes the stored results (the block) of an input again, with several workers. If
-// status is Unguarded, because only the protected problems changed, it repeats just the comparison
-// with these, unless the block turns out to be damaged.
-func (s *session) updateBlock(ctx context.Context, in input, status block.Status, workers int) error {
-	if status == block.Unguarded {
-		err := s.guardAgain(ctx, in)
-		if !errors.Is(err, block.ErrDamaged) {
-			return err
-		}
-	}
-	return s.makeBlock(ctx, in, workers)
-}
-
-func (s *session) makeBlock(ctx context.Context, in input, workers int) error {
-	if err := s.verifyHashes(ctx, in.files); err != nil {
-		return err
-	}
-	staged := filepath.Join(s.staging.Dir, in.key.Folder())
-	w, err := block.Create(s.FS, staged, in.key)
-	if err != nil {
-		return err
-	}
-	c := s.newCollector(in, w)
-	if err := c.read(ctx, workers); err != nil {
-		w.Abort()
-		return err
-	}
-	w.Sources = c.lookups.sources(s)
-	if err := w.Close(); err != nil {
-		return err
-	}
-	isGood := func() (bool, error) {
-		status, err := block.State(s.FS, in.dir, in.key)
-		if err != nil || status != block.Equal {
-			return false, err
-		}
-		return s.hasSameSources(in)
-	}
-	if err := s.staging.Install(ctx, staged, in.dir, isGood); err != nil {
-		return err
-	}
-	return s.installFindings(ctx, in, &c.findings)
 }

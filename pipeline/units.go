@@ -8,6 +8,7 @@ import (
 	"github.com/trajectory-arena/arena/filters/habits"
 	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/pipeline/finish"
+	"github.com/trajectory-arena/arena/pipeline/planfile"
 	"github.com/trajectory-arena/arena/pipeline/shuffle"
 )
 
@@ -21,7 +22,7 @@ type unit struct {
 	// Number counts the units of one stream.
 	Number int `json:"number"`
 	// Line is the place of the unit's content in the file of the plan.
-	Line linePlace `json:"line"`
+	Line planfile.Place `json:"line"`
 	unitContent
 }
 

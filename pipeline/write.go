@@ -186,8 +186,8 @@ func (s *session) writeUnit(
 	if err != nil {
 		return nil, err
 	}
-	defer r.close()
-	if err = r.read(u.Line, &u.unitContent); err != nil {
+	defer r.Close()
+	if err = r.Read(u.Line, &u.unitContent); err != nil {
 		return nil, err
 	}
 	staged := filepath.Join(s.staging.Dir, u.name())
@@ -238,7 +238,7 @@ func (s *session) assemble(
 		if openErr != nil {
 			return nil, openErr
 		}
-		defer r.close()
+		defer r.Close()
 		set, err = s.makeReports(ctx, p, r, func(*block.Entry, choose.Decision) error {
 			return nil
 		})

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/trajectory-arena/arena"
-	"github.com/trajectory-arena/arena/corpus/chat"
 	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/domain"
 )
@@ -48,23 +47,6 @@ func losses(t *arena.Trace, d *arena.Dialogue) []string {
 		previous = turn
 	}
 	return lost
-}
-
-// SourceFacts returns what the row of an attempt of the domain d has of the attempt's source: the
-// system prompt and the tools, and the metadata. d is nil if the domain is unknown.
-func SourceFacts(rec *arena.Record, d *domain.Domain) (arena.Harness, map[string]any) {
-	t := rec.Trace
-	harness, derived := chat.SourceHarness(t, &rec.Dialogue)
-	metadata := map[string]any{
-		"shape":           t.Source.Shape,
-		"declared_reward": t.Declared,
-		"derived_tools":   derived,
-		keyLost:           losses(t, &rec.Dialogue),
-	}
-	if d != nil {
-		metadata["domain"] = d.Name
-	}
-	return harness, metadata
 }
 
 // DeclaredRow returns the row of table declared on an attempt of the domain d, with the reward that
