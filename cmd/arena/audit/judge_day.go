@@ -120,13 +120,10 @@ func (d *judgeDay) one(ctx context.Context, t *arena.Trace) (*judged, error) {
 	dialogue := filters.Normalise(t)
 	thinking := filters.MeasureThinking(t, &dialogue)
 	j := &judged{}
-	switch {
-	case !d.isMeasured(t, &dialogue):
-		j.Judgement = judges.NotMeasured(d.identity().Name)
-	case d.flags.steps:
+	if d.flags.steps {
 		j.judgeable = llm.HasSteps(&dialogue)
 		j.StepJudgement, j.stopped = d.judgeSteps(ctx, t, &dialogue, &thinking)
-	default:
+	} else {
 		j.judgeable = llm.Judgeable(t, &dialogue)
 		j.Judgement, j.stopped = d.judgeAttempt(ctx, t, &dialogue, &thinking)
 	}
@@ -141,40 +138,27 @@ func (d *judgeDay) one(ctx context.Context, t *arena.Trace) (*judged, error) {
 	return j, nil
 }
 
-// identity returns the name and settings of the judge in use: the judge of single steps if --steps
-// is set, otherwise the judge of complete attempts.
-func (d *judgeDay) identity() judges.Identity {
-	if d.flags.steps {
-		return d.StepsIs
-	}
-	return d.Is
-}
-
-// isMeasured reports whether the judge may be used on an attempt. An offline judge is used only in
-// domains (kinds of tasks) in which it was measured and is good enough. Models are asked in every
-// domain, since the user chose them.
-func (d *judgeDay) isMeasured(t *arena.Trace, dialogue *arena.Dialogue) bool {
-	if d.Asks {
-		return true
-	}
-	found := d.domains.Recognise(t, dialogue, domain.Base)
-	if d.flags.steps {
-		_, version := judges.StepsIn(found, d.Steps, d.StepsIs.Name)
-		return found.On(domain.Steps, version)
-	}
-	return found.On(domain.Judge, d.Is.Name)
+// isMeasured reports whether an instrument may be used on attempts of a domain (a kind of tasks). An
+// offline judge is used only in domains in which its version was measured and is good enough. Models
+// are asked in every domain, since the user chose them.
+func (d *judgeDay) isMeasured(found *domain.Domain, what, version string) bool {
+	return d.Asks || found.On(what, version)
 }
 
 // judgeAttempt returns the judge's answer on an attempt. The judge grades the agent's thinking. If
-// a program and not a model wrote that thinking, the judge is not asked, and the judgement has the
-// outcome thinking_unsaid.
+// a program and not a model wrote that thinking, or the judge was not measured on the attempt's
+// domain, it is not asked, and the outcome says so.
 func (d *judgeDay) judgeAttempt(
 	ctx context.Context,
 	t *arena.Trace,
 	dialogue *arena.Dialogue,
 	thinking *filters.Thinking,
 ) (arena.Judgement, error) {
-	judge, name := judges.JudgeIn(d.domains.Recognise(t, dialogue, domain.Base), d.Judge, d.Is.Name)
+	found := d.domains.Recognise(t, dialogue, domain.Base)
+	judge, name := judges.JudgeIn(found, d.Judge, d.Is.Name)
+	if !d.isMeasured(found, domain.Judge, name) {
+		return judges.NotMeasured(name), nil
+	}
 	if thinking.IsForeign {
 		return judges.Unsaid(name, *thinking.Unsaid), nil
 	}
@@ -183,15 +167,18 @@ func (d *judgeDay) judgeAttempt(
 }
 
 // judgeSteps returns the answer of the judge of single steps on an attempt. The judge reads the
-// agent's thinking. If a program and not a model wrote that thinking, the judge is not asked, and
-// the judgement has the outcome thinking_unsaid.
+// agent's thinking, and is not asked where judgeAttempt does not ask.
 func (d *judgeDay) judgeSteps(
 	ctx context.Context,
 	t *arena.Trace,
 	dialogue *arena.Dialogue,
 	thinking *filters.Thinking,
 ) (arena.StepJudgement, error) {
-	judge, name := judges.StepsIn(d.domains.Recognise(t, dialogue, domain.Base), d.Steps, d.StepsIs.Name)
+	found := d.domains.Recognise(t, dialogue, domain.Base)
+	judge, name := judges.StepsIn(found, d.Steps, d.StepsIs.Name)
+	if !d.isMeasured(found, domain.Steps, name) {
+		return arena.StepJudgement{Judgement: judges.NotMeasured(name)}, nil
+	}
 	if thinking.IsForeign {
 		return arena.StepJudgement{Judgement: judges.Unsaid(name, *thinking.Unsaid)}, nil
 	}
@@ -232,7 +219,7 @@ func (d *judgeDay) probe(
 }
 
 // sample returns up to n attempts that a judge can grade: those with a dialogue whose thinking a
-// model wrote. It chooses the attempts whose ids have the smallest hashes, so that the choice does
+// model wrote, of a domain on which the judge was measured. It chooses the attempts whose ids have the smallest hashes, so that the choice does
 // not depend on the order of inputs. It returns an error if there is no such attempt.
 func (d *judgeDay) sample(
 	ctx context.Context,
@@ -245,7 +232,8 @@ func (d *judgeDay) sample(
 			return nil
 		}
 		dialogue := filters.Normalise(t)
-		if filters.MeasureThinking(t, &dialogue).IsForeign {
+		found := d.domains.Recognise(t, &dialogue, domain.Base)
+		if !d.isMeasured(found, domain.Judge, d.Is.Name) || filters.MeasureThinking(t, &dialogue).IsForeign {
 			return nil // no judge is asked about it
 		}
 		if sample = append(sample, t); len(sample) >= 2*n {
@@ -255,7 +243,7 @@ func (d *judgeDay) sample(
 	})
 	sample = lowest(sample, n)
 	if err == nil && len(sample) == 0 {
-		err = cli.Failed(errors.New("no attempt with a dialogue could be read"), "`arena judge --help` says what a DAY is")
+		err = cli.Failed(errors.New("no attempt that the judge can grade could be read"), "a grade needs a dialogue, a model's thinking and a domain on which the judge was measured; --domain NAME sets another domain")
 	}
 	return sample, err
 }
