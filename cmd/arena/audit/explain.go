@@ -186,9 +186,8 @@ func (d *judgeDay) walk(t *arena.Trace, j *arena.Judgement) (string, error) {
 	return l.Grade(a) + differences(j, &beside), nil
 }
 
-// differences returns lines of text that describe a label of an attempt and name the first gate
-// (one of the judge's pass or fail checks) on which the label and the judgement differ, or
-// "nowhere" if they agree on all gates.
+// differences returns lines of text that describe a label of an attempt and say where the judgement
+// differs from it.
 func differences(j *arena.Judgement, l *label) string {
 	var words strings.Builder
 	w := tabwriter.NewWriter(&words, 0, 0, 2, ' ', 0)
@@ -207,18 +206,32 @@ func differences(j *arena.Judgement, l *label) string {
 			text.Line(l.Evidence.Why),
 		)
 	}
-	where := "nowhere"
-	for i, name := range gates.Names {
-		if i < len(l.Gates) && i < len(j.Gates) && l.Gates[i] != j.Gates[i] {
+	fmt.Fprintf(w, "differs\t%s\n", difference(j, l))
+	_ = w.Flush() // a Builder takes all
+	return words.String()
+}
+
+// difference returns the name of the first gate (one of the judge's pass or fail checks) on which a
+// label and the judgement differ, else the grade if they differ in it. What one of them lacks is
+// unknown.
+func difference(j *arena.Judgement, l *label) string {
+	both := min(len(gates.Names), len(l.Gates), len(j.Gates))
+	for i, name := range gates.Names[:both] {
+		if l.Gates[i] != j.Gates[i] {
 			result := "failed"
 			if l.Gates[i] {
 				result = "passed"
 			}
-			where = fmt.Sprintf("gate %d, %s\t\tthe label says %s", i+1, name, result)
-			break
+			return fmt.Sprintf("gate %d, %s\t\tthe label says %s", i+1, name, result)
 		}
 	}
-	fmt.Fprintf(w, "differs\t%s\n", where)
-	_ = w.Flush() // a Builder takes all
-	return words.String()
+	switch {
+	case l.Score == nil || j.Score == nil:
+		return "unknown: one of them has no grade"
+	case *l.Score != *j.Score:
+		return fmt.Sprintf("grade\t\tthe label says %v", *l.Score)
+	case both == 0:
+		return "not in the grade; the gates of one of them are unknown"
+	}
+	return "nowhere"
 }
