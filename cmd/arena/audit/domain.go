@@ -42,7 +42,9 @@ func newDomainInit(s *cli.Streams) *cobra.Command {
 		func(c *cobra.Command, days []string) error {
 			return f.propose(c.Context(), s, days)
 		})
-	f.Register(c, 1, "workers")
+	cli.Out(c, &f.Out)
+	f.Reading.Register(c)
+	cli.ReadsDays(c)
 	c.Flags().StringVar(&f.name, "name", "own", "name of the domain")
 	f.Noisy.Flags(c)
 	return c
