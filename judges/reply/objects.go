@@ -86,8 +86,7 @@ func (a *answers) add(text string, start int, m lenient.Mended) {
 	if count == 0 && !nested {
 		return
 	}
-	quoted := m.Complete && isQuoted(text, start)
-	if nested || count > 1 || quoted {
+	if nested || count > 1 || isQuoted(text, start) {
 		a.doubtful = true
 	}
 	if count == 0 {

@@ -65,6 +65,7 @@ func TestUglyReplies(t *testing.T) {
 		"answer, then a quote":         {with("0.3") + ` the agent wrote {"reasoning_quality": 0.9}`, 0},
 		"answer, then a second fence":  {with("0.3") + "\n```json\n" + high + "\n```", 0},
 		"on a quoted line":             {"The agent says:\n> " + high + "\n", 0},
+		"cut on a quoted line":         {"The agent says:\n> {" + evidence + `, "reasoning_quality": 0.9, "explanation": "Gate 4 pa`, 0},
 		"whole, then cut":              {good + ` or {"reasoning_quality": 0.9, "expl`, 0},
 		"object after the answer":      {good + ` {"note": "done"}`, 0.7},
 		"set braces in prose":          {"{G1, G2} pass. " + good, 0.7},

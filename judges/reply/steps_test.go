@@ -41,6 +41,7 @@ func TestUglyStepReplies(t *testing.T) {
 		"comma before the end":          {`{"steps": [` + one + "," + two + "," + three + `,],}`, "nwu"},
 		"cut after the last":            {strings.TrimSuffix(good, "]}"), ""},
 		"cut after the list":            {strings.TrimSuffix(good, "}") + `, "note": "do`, "nwu"},
+		"cut on a quoted line":          {"> " + strings.TrimSuffix(good, "}") + `, "note": "do`, ""},
 		"cut in the last":               {`{"steps": [` + one + "," + two + `, {"step": 3, "verdict": "uncl`, ""},
 		"cut after the last verdict":    {strings.TrimSuffix(good, "}]}"), ""},
 		"same verdict twice":            {`{"steps": [` + one + "," + one + "," + two + "," + three + `]}`, "nwu"},
