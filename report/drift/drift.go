@@ -188,7 +188,7 @@ func (d *Day) residual(who, name string, rate, total float64) float64 {
 // shift compares one figure, such as the share of solved attempts, on two days. Attempts of one
 // agent are not independent, so the standard error is that of a ratio, linearised over agents
 // (Cochran 1977, section 6.4). An agent with attempts on both days counts once, with the difference
-// of its residuals.
+// of its residuals. Grades of different judges are not compared: their difference is NaN.
 func shift(before, after *Day, name string, limit float64) Shift {
 	was, wasOf := before.rate(name)
 	is, isOf := after.rate(name)
@@ -206,6 +206,9 @@ func shift(before, after *Day, name string, limit float64) Shift {
 		After:      is,
 		Difference: is - was,
 		Limit:      limit,
+	}
+	if name == "grade" && otherJudge(before, after) {
+		s.Difference = math.NaN()
 	}
 	i := stats.T95(
 		s.Difference,

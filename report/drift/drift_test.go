@@ -77,6 +77,28 @@ func TestEqualDaysExceedNoLimit(t *testing.T) {
 	}
 }
 
+// TestGradesOfDifferentJudgesAreNotCompared compares a day with one on which each grade is higher by
+// 0.2, of the same judge and of another.
+func TestGradesOfDifferentJudgesAreNotCompared(t *testing.T) {
+	t.Parallel()
+	day := func(judge string, score float64) *drift.Day {
+		graded := lines(dice.New(1), names(0, 12), 0.5)
+		for _, l := range graded {
+			l.Judgement = &rows.Judgement{Judge: judge, Score: &score}
+		}
+		return drift.NewDay(judge, graded)
+	}
+	for _, c := range []struct{ judge, row string }{
+		{"old", "| grade | 0.300 | 0.500 | 0.200 | 0.200 to 0.200 | 0.1 | **passed** |"},
+		{"new", "| grade | 0.300 | 0.500 | - | - to - | 0.1 |  |"},
+	} {
+		got := drift.Between(day("old", 0.3), day(c.judge, 0.5), drift.Defaults())
+		if text := got.Markdown(); !strings.Contains(text, c.row) || strings.Contains(text, "passed") != (len(got.Passed()) == 1) {
+			t.Errorf("passed %v, no %q in\n%s", got.Passed(), c.row, text)
+		}
+	}
+}
+
 // TestSampledGradeIsWeighedByItsProbability compares a day whose dropped attempts are all graded
 // with the same day of which one in eight is: the mean grade is the same.
 func TestSampledGradeIsWeighedByItsProbability(t *testing.T) {

@@ -20,7 +20,7 @@ func (d *Drift) Markdown() string {
 		plain(d.After.Name),
 		plain(d.Before.Name),
 	)
-	if d.otherJudge() {
+	if otherJudge(d.Before, d.After) {
 		fmt.Fprintf(&b, "The judge is another one (%s, was %s): grades are not compared day by day.\n\n", judges(d.After), judges(d.Before))
 	}
 	b.WriteString("| figure | before | after | difference | 95 % over agents | limit | |\n|---|---:|---:|---:|---|---:|---|\n")
@@ -54,15 +54,14 @@ func (d *Drift) Markdown() string {
 	return b.String()
 }
 
-// Passed returns the names of the figures that changed beyond their limits. Grades of different
-// judges are not compared.
+// Passed returns the names of the figures that changed beyond their limits.
 func (d *Drift) Passed() []string {
 	return slicesx.FilterMap(d.Shifts, func(s Shift) (string, bool) {
-		return s.Name, s.Passed && (s.Name != "grade" || !d.otherJudge())
+		return s.Name, s.Passed
 	})
 }
 
-func (d *Drift) otherJudge() bool { return !maps.Equal(d.Before.judges, d.After.judges) }
+func otherJudge(before, after *Day) bool { return !maps.Equal(before.judges, after.judges) }
 
 func judges(d *Day) string {
 	return plain(strings.Join(slicesx.SortedKeys(d.judges), ", "))
