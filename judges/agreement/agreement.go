@@ -18,9 +18,9 @@ import (
 // Key identifies an attempt or, if Step is not 0, a step of an attempt by its number among the
 // model's steps, counted from 1.
 type Key struct {
-	Run     string
-	Problem string
-	Step    int
+	Run     string `json:"eval_run_id"`
+	Problem string `json:"problem_id"`
+	Step    int    `json:"-"`
 }
 
 // Ratings are the scores of one judge or of one set of labels.
@@ -55,13 +55,18 @@ type Options struct {
 // on 50 of them, and is stable to about two digits with another seed.
 func DefaultOptions() Options { return Options{Samples: 2000, Seed: 1} }
 
-// Compare compares every pair of raters and, if there are more than two, all of them together.
+// ErrApart is returned by Compare if no two raters have an attempt in common.
+var ErrApart = errors.New("they have no attempt in common")
+
+// Compare compares every pair of raters and, if there are more than two, all of them together. A
+// pair without a common attempt has N 0. With ErrApart the report has the pairs too.
 func Compare(raters []Ratings, opt Options) (Report, error) {
 	report := Report{Bootstrap: Bootstrap{
 		Samples: opt.Samples,
 		Seed:    opt.Seed,
 		Cluster: "problem",
 	}}
+	shared := 0
 	for i := range raters {
 		r := &raters[i]
 		report.Raters = append(report.Raters, countScores(r))
@@ -71,7 +76,11 @@ func Compare(raters []Ratings, opt Options) (Report, error) {
 				return Report{}, fmt.Errorf("compare %s and %s: %w", raters[j].Name, r.Name, err)
 			}
 			report.Pairs = append(report.Pairs, p)
+			shared += p.Shared
 		}
+	}
+	if len(raters) > 1 && shared == 0 {
+		return report, fmt.Errorf("compare %s and %s: %w", raters[0].Name, raters[1].Name, ErrApart)
 	}
 	if len(raters) > 2 {
 		panel, err := comparePanel(raters, opt)
@@ -116,10 +125,7 @@ func comparePair(a, b *Ratings, opt Options) (Pair, error) {
 		return []float64{*x, *y}, true
 	})
 	p.OnlyB = len(b.Scores) - p.Shared
-	if p.Shared == 0 {
-		return p, errors.New("they have no attempt in common")
-	}
-	p.Coverage = float64(p.N) / float64(p.Shared)
+	p.Coverage = float64(p.N) / float64(max(1, p.Shared))
 	scale, err := levels(units)
 	if err != nil {
 		return p, err

@@ -1,6 +1,7 @@
 package agreement
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"reflect"
@@ -187,6 +188,35 @@ func TestScoresWithoutLevelsAreRefused(t *testing.T) {
 	for _, raters := range [][]Ratings{{a, b}, {b, b, a}} {
 		if _, err := Compare(raters, Options{Samples: 1}); err == nil || !strings.Contains(err.Error(), "102 different scores") {
 			t.Errorf("%d raters: %v", len(raters), err)
+		}
+	}
+}
+
+// TestRatersWithoutACommonAttempt compares two raters who divided the attempts between them, alone
+// and beside a third who rated all.
+func TestRatersWithoutACommonAttempt(t *testing.T) {
+	t.Parallel()
+	rater := func(name string, problems ...string) Ratings {
+		r := Ratings{Name: name, Scores: map[Key]*float64{}}
+		for _, p := range problems {
+			r.Scores[Key{Run: "run", Problem: p}] = new(0.5)
+		}
+		return r
+	}
+	anna := rater("anna", "p")
+	ben := rater("ben", "q")
+	all := rater("all", "p", "q")
+	two, err := Compare([]Ratings{anna, ben}, Options{Samples: 1})
+	if !errors.Is(err, ErrApart) || !strings.Contains(err.Error(), "compare anna and ben:") {
+		t.Errorf("error %v", err)
+	}
+	three, err := Compare([]Ratings{anna, ben, all}, Options{Samples: 1})
+	if err != nil || len(three.Pairs) != 3 || three.Pairs[1].N != 1 || three.Panel.N != 2 {
+		t.Errorf("%+v, %v", three, err)
+	}
+	for _, report := range []Report{two, three} {
+		if p := report.Pairs[0]; p.N != 0 || p.Shared != 0 || p.OnlyA != 1 || p.OnlyB != 1 || p.Coverage != 0 || p.Kappa.Value != nil {
+			t.Errorf("%+v", p)
 		}
 	}
 }

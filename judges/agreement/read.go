@@ -22,14 +22,8 @@ func ReadRatings(r io.Reader, name string, maxBytes int) (Ratings, error) {
 		Agents:      map[Key][]string{},
 		Probability: map[Key]float64{},
 	}
-	lines := map[Key]int{}
-	for line, err := range arena.Lines(r, maxBytes) {
-		if err != nil {
-			return Ratings{}, fmt.Errorf("read ratings %s: %w", name, err)
-		}
-		if err := ratings.add(line.Text, lines, line.Number); err != nil {
-			return Ratings{}, fmt.Errorf("read ratings %s: line %d: %w", name, line.Number, err)
-		}
+	if err := EachAttempt(r, maxBytes, ratings.add); err != nil {
+		return Ratings{}, fmt.Errorf("read ratings %s: %w", name, err)
 	}
 	if len(ratings.Scores) == 0 {
 		return Ratings{}, fmt.Errorf("read ratings %s: the file holds none", name)
@@ -37,11 +31,36 @@ func ReadRatings(r io.Reader, name string, maxBytes int) (Ratings, error) {
 	return ratings, nil
 }
 
+// EachAttempt calls add with each line of r, JSON of at most maxBytes that names an attempt. A line
+// that names none and a second line for an attempt are errors. Errors have the number of the line.
+func EachAttempt(r io.Reader, maxBytes int, add func(Key, []byte) error) error {
+	lines := map[Key]int{}
+	for line, err := range arena.Lines(r, maxBytes) {
+		if err != nil {
+			return err
+		}
+		var key Key
+		err := json.Unmarshal(line.Text, &key)
+		if err == nil && key == (Key{}) {
+			err = errors.New("neither eval_run_id nor problem_id")
+		}
+		if earlier, ok := lines[key]; ok {
+			err = fmt.Errorf("attempt %s/%s was rated already in line %d", key.Run, key.Problem, earlier)
+		}
+		if err == nil {
+			lines[key] = line.Number
+			err = add(key, line.Text)
+		}
+		if err != nil {
+			return fmt.Errorf("line %d: %w", line.Number, err)
+		}
+	}
+	return nil
+}
+
 // ratingLine is one line of a file of ratings: of a judge, of labels, or of the output of arena
 // score.
 type ratingLine struct {
-	Run         string          `json:"eval_run_id"`
-	Problem     string          `json:"problem_id"`
 	Outcome     *string         `json:"outcome"`
 	Score       json.RawMessage `json:"score"`
 	Steps       json.RawMessage `json:"steps"`
@@ -51,25 +70,12 @@ type ratingLine struct {
 	AgentModels []string        `json:"agent_models"`
 }
 
-// add parses text, the line of a file with this number, and adds its rating. lines maps each rated
-// attempt to the number of its line, since a second rating is an error.
-func (r *Ratings) add(
-	text []byte,
-	lines map[Key]int,
-	number int,
-) error {
+// add parses text, a line of a file, and adds its rating of an attempt.
+func (r *Ratings) add(key Key, text []byte) error {
 	var line ratingLine
 	if err := json.Unmarshal(text, &line); err != nil {
 		return err
 	}
-	key := Key{Run: line.Run, Problem: line.Problem}
-	if key == (Key{}) {
-		return errors.New("neither eval_run_id nor problem_id")
-	}
-	if earlier, ok := lines[key]; ok {
-		return fmt.Errorf("attempt %s/%s was rated already in line %d", key.Run, key.Problem, earlier)
-	}
-	lines[key] = number
 	if p := line.Probability; p != nil {
 		if !(*p > 0 && *p <= 1) {
 			return fmt.Errorf("probability is %v: want more than 0 and at most 1", *p)

@@ -154,17 +154,13 @@ func (f *agreementFlags) addValidator(r *agreement.Report, judges []agreement.Ra
 	return nil
 }
 
-// maxRatingBytes is the maximum length in bytes of a line in a file of judgements or labels. Lines
-// are much shorter, since a quoted passage has some hundred characters.
-const maxRatingBytes = 16 << 20
-
 func readRatings(path, name string) (agreement.Ratings, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return agreement.Ratings{}, cli.Failed(fmt.Errorf("read ratings: %w", err), "name a JSONL file of judge lines or labels")
 	}
 	defer f.Close() //nolint:errcheck // only read
-	r, err := agreement.ReadRatings(f, name, maxRatingBytes)
+	r, err := agreement.ReadRatings(f, name, cli.MaxLabelBytes)
 	if err != nil {
 		return r, cli.Failed(err, "a line is {eval_run_id, problem_id, score}, each attempt once")
 	}

@@ -164,6 +164,9 @@ func (d *filterDay) calibrate(
 	if len(labelled) == 0 {
 		return cli.Failed(errors.New("no attempt of the day has a label"), "labels name attempts by eval_run_id and problem_id")
 	}
+	if left := len(labels) - len(labelled); left > 0 && !d.Noisy.Quiet {
+		d.Streams.Linef("%d of %d labels left out: not of attempts of the day, or without agentic", left, len(labels))
+	}
 	c := filters.Calibrate(labelled)
 	return printCalibration(w, &c)
 }

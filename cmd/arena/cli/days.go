@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strconv"
 	"strings"
 
@@ -14,8 +15,8 @@ import (
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus/where"
 	"github.com/trajectory-arena/arena/internal/inorder"
-	"github.com/trajectory-arena/arena/internal/jsonl"
 	"github.com/trajectory-arena/arena/internal/slicesx"
+	"github.com/trajectory-arena/arena/judges/agreement"
 	"github.com/trajectory-arena/arena/student"
 	"github.com/trajectory-arena/arena/traces"
 )
@@ -204,27 +205,27 @@ func (s *Streams) LocalDays(ctx context.Context, days []string) (paths []string,
 	return paths, nil
 }
 
-// ReadByAttempt reads JSON lines that each describe one attempt. It returns them in a map by the
-// id of the attempt. hint is added to an error and describes what a line must have.
+// MaxLabelBytes is the maximum length in bytes of a line in a file of judgements or labels. Lines are
+// much shorter, since a quoted passage has some hundred characters.
+const MaxLabelBytes = 16 << 20
+
+// ReadByAttempt reads JSON lines that each describe one attempt, each attempt once. It returns them
+// in a map by the id of the attempt. hint is added to an error and describes what a line must have.
 func ReadByAttempt[T any](path, hint string) (map[string]T, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, Failed(err, hint)
+	}
+	defer f.Close() //nolint:errcheck // only read
 	values := map[string]T{}
-	err := jsonl.Each(path, func(line json.RawMessage) error {
-		var id struct {
-			Run     string `json:"eval_run_id"`
-			Problem string `json:"problem_id"`
-		}
+	err = agreement.EachAttempt(f, MaxLabelBytes, func(key agreement.Key, text []byte) error {
 		var value T
-		if err := json.Unmarshal(line, &id); err != nil {
-			return err
-		}
-		if err := json.Unmarshal(line, &value); err != nil {
-			return err
-		}
-		values[id.Run+"/"+id.Problem] = value
-		return nil
+		err := json.Unmarshal(text, &value)
+		values[key.Run+"/"+key.Problem] = value
+		return err
 	})
 	if err != nil {
-		return nil, Failed(fmt.Errorf("read %w", err), hint)
+		return nil, Failed(fmt.Errorf("read %s: %w", path, err), hint+", each attempt once")
 	}
 	return values, nil
 }

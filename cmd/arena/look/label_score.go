@@ -2,6 +2,7 @@ package look
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -63,12 +64,16 @@ func runLabelScore(
 		if p.answers, err = cli.ReadByAttempt[sample.Answer](path, labelForm); err != nil {
 			return err
 		}
+		all := len(p.answers)
 		maps.DeleteFunc(p.answers, func(id string, _ sample.Answer) bool {
 			_, known := drawn[id]
 			return !known
 		})
 		if len(p.answers) == 0 {
 			return cli.Failed(fmt.Errorf("read %s: no label is of an attempt of %s", path, folder), labelForm)
+		}
+		if left := all - len(p.answers); left > 0 {
+			s.Linef("%d of the labels of %s left out: not of attempts of the sample", left, text.Line(path))
 		}
 		p.figures = sample.Figures(items, p.answers)
 		people[i] = p
@@ -204,7 +209,7 @@ func agreementBetween(people []person) (map[string]agreement.Report, error) {
 			}
 		}
 		report, err := agreement.Compare(raters, agreement.DefaultOptions())
-		if err != nil {
+		if err != nil && !errors.Is(err, agreement.ErrApart) {
 			return nil, err
 		}
 		reports[question] = report
