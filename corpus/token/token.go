@@ -30,6 +30,8 @@ type Tokenizer struct {
 	added  *regexp.Regexp // nil if none
 	nfc    bool
 	counts map[string]int // cache, by word
+	// deadline is when the patterns must be done with the current text.
+	deadline time.Time
 }
 
 // tokenizerFile is the part of a tokenizer.json that affects the number of tokens.
@@ -181,8 +183,13 @@ func (t *Tokenizer) addPreTokenizer(p *component) (byteLevel bool, err error) {
 var ErrSlow = errors.New("count tokens: a pattern of tokenizer.json is too slow")
 
 // matchTimeout is the maximum time for one match of a tokenizer's pattern. A match usually takes
-// microseconds, but a pattern in an untrusted file can take years.
-const matchTimeout = 2 * time.Second
+// microseconds, but a pattern in an untrusted file can take years. byteTimeout for each byte of a
+// text limits all its matches together, beside one matchTimeout, since a pattern could take just less
+// than matchTimeout at every byte. A byte usually takes half a microsecond.
+const (
+	matchTimeout = 2 * time.Second
+	byteTimeout  = 20 * time.Microsecond
+)
 
 func (t *Tokenizer) addSplit(expr string) error {
 	re, err := regexp2.Compile(expr, regexp2.RE2|regexp2.Unicode)
@@ -221,6 +228,7 @@ func (t *Tokenizer) Name() string { return t.name }
 // end. It returns ErrSlow, with the pattern, if a pattern of the tokenizer takes too long for
 // the text.
 func (t *Tokenizer) Count(text string) (int, error) {
+	t.deadline = time.Now().Add(matchTimeout + byteTimeout*time.Duration(len(text)))
 	if t.added == nil {
 		return t.countPlain(text)
 	}
@@ -248,7 +256,7 @@ func (t *Tokenizer) countPlain(text string) (int, error) {
 
 // countSplit splits text by the first pattern, each part by the second pattern and so on. It
 // returns the total number of tokens of the parts. The text between two matches is a part too.
-// The error is ErrSlow if a match takes longer than matchTimeout.
+// The error is ErrSlow if a match takes longer than matchTimeout, or the patterns miss the deadline.
 func (t *Tokenizer) countSplit(text string, splits []*regexp2.Regexp) (int, error) {
 	if text == "" {
 		return 0, nil
@@ -274,10 +282,12 @@ func (t *Tokenizer) countSplit(text string, splits []*regexp2.Regexp) (int, erro
 		if err = count(runes[start:end]); err != nil {
 			return 0, err
 		}
-		m, err = splits[0].FindNextMatch(m)
+		if m, err = splits[0].FindNextMatch(m); time.Until(t.deadline) < 0 {
+			err = ErrSlow
+		}
 	}
 	if err != nil {
-		return 0, fmt.Errorf("%w: %q takes more than %v for a text of %d bytes", ErrSlow, splits[0], matchTimeout, len(text))
+		return 0, fmt.Errorf("%w: %q in a text of %d bytes", ErrSlow, splits[0], len(text))
 	}
 	err = count(runes[end:])
 	return total, err

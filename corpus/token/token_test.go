@@ -2,9 +2,13 @@ package token_test
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/trajectory-arena/arena/corpus/token"
 )
@@ -127,16 +131,26 @@ func TestLongWordIsMergedInLinearTime(t *testing.T) {
 }
 
 // TestSlowPatternIsAnError holds that a pattern which would take years for a text is named in an
-// error after seconds, without a count.
+// error after seconds, without a count: in one match, or in many of which each takes less than the
+// limit.
 func TestSlowPatternIsAnError(t *testing.T) {
 	t.Parallel()
-	tok, err := token.Parse("x", []byte(`{"model":{"type":"BPE"},"pre_tokenizer":{"type":"Sequence","pretokenizers":[`+
-		`{"type":"Split","behavior":"Isolated","pattern":{"Regex":"(\\p{L}+\\s?)+$"}},{"type":"ByteLevel","use_regex":false}]}}`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	n, err := tok.Count(strings.Repeat("words ", 20) + "1")
-	if err == nil || !strings.Contains(err.Error(), `"(\\p{L}+\\s?)+$"`) || n != 0 {
-		t.Errorf("%d tokens, %v: want an error that names the pattern", n, err)
+	for pattern, text := range map[string]string{
+		`(\p{L}+\s?)+$`:              strings.Repeat("words ", 20) + "1",
+		`(?s:.{0,2000}.{0,2000}@)?.`: strings.Repeat("words ", 3000),
+	} {
+		tok, err := token.Parse("x", fmt.Appendf(nil, `{"model":{"type":"BPE"},"pre_tokenizer":{"type":"Sequence","pretokenizers":[`+
+			`{"type":"Split","behavior":"Isolated","pattern":{"Regex":%q}},{"type":"ByteLevel","use_regex":false}]}}`, pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		start := time.Now()
+		n, err := tok.Count(text)
+		if !errors.Is(err, token.ErrSlow) || !strings.Contains(err.Error(), strconv.Quote(pattern)) || n != 0 {
+			t.Errorf("%d tokens, %v: want an error that names the pattern %s", n, err, pattern)
+		}
+		if took := time.Since(start); took > time.Minute {
+			t.Errorf("%s: an error only after %v", pattern, took)
+		}
 	}
 }
