@@ -8,12 +8,14 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"path/filepath"
 	"sort"
 	"strings"
 
 	"github.com/zeebo/xxh3"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/internal/journal"
 	"github.com/trajectory-arena/arena/internal/python"
 	"github.com/trajectory-arena/arena/shop/index"
 	"github.com/trajectory-arena/arena/shop/store"
@@ -89,11 +91,15 @@ func Open(ctx context.Context, path, indexPath string) (*Catalog, error) {
 }
 
 func temporaryIndex(ctx context.Context, data []byte) (*store.File, error) {
-	tmp, err := os.CreateTemp("", "arena-index-*")
+	folder, remove, err := journal.TemporaryFolder("arena-index-")
 	if err != nil {
 		return nil, err
 	}
-	defer os.Remove(tmp.Name()) //nolint:errcheck // a mapped file needs no name; a leftover is the system's to clean
+	defer remove() // a mapped file needs no name
+	tmp, err := os.Create(filepath.Join(folder, "index"))
+	if err != nil {
+		return nil, err
+	}
 	err = writeIndex(ctx, data, tmp)
 	err = errors.Join(err, tmp.Close())
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/internal/journal"
 )
 
 // Files returns the folder as a read-only file system with the root ".". A corpus is read from
@@ -41,11 +42,11 @@ func objectKey(name string) string { return path.Clean(filepath.ToSlash(name)) }
 // Open copies an object to a temporary file and opens the file. The system removes the file when
 // it is closed or the process ends.
 func (f files) Open(name string) (corpus.Source, error) {
-	dir, err := os.MkdirTemp("", "arena-object-")
+	dir, remove, err := journal.TemporaryFolder("arena-object-")
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(dir) //nolint:errcheck // an open file stays readable
+	defer remove() // an open file stays readable
 	file := filepath.Join(dir, "object")
 	key := objectKey(name)
 	if err = f.bucket.fetch(f.ctx, key, file); err != nil {

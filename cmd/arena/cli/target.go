@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"syscall"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/bucket"
+	"github.com/trajectory-arena/arena/internal/journal"
 	"github.com/trajectory-arena/arena/pipeline/finish"
 )
 
@@ -217,12 +217,13 @@ func (t *Target) Publish(ctx context.Context) error {
 	})
 }
 
-// Temporary creates a temporary folder that is removed when the run ends.
+// Temporary creates a temporary folder that is removed when the run ends, or by the next run if this
+// one is killed. name is the start of its name, such as "arena-view-".
 func (s *Streams) Temporary(name string) (string, error) {
-	dir, err := os.MkdirTemp("", name)
+	dir, remove, err := journal.TemporaryFolder(name)
 	if err != nil {
-		return "", fmt.Errorf("create a folder for temporary files: %w", err)
+		return "", err
 	}
-	s.AtEnd(func() { os.RemoveAll(dir) }) //nolint:errcheck // a folder that stays behind is the system's to clear
+	s.AtEnd(remove)
 	return dir, nil
 }
