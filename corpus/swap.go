@@ -22,7 +22,7 @@ var ErrNotCorpus = errors.New("the folder is not empty and no corpus")
 
 // ErrUnlisted means that the folder of a corpus contains a file that its manifest does not list.
 // Replacing the corpus would delete the file.
-var ErrUnlisted = errors.New("the corpus's manifest does not name it, and it would be deleted")
+var ErrUnlisted = errors.New("it would be deleted")
 
 // CheckReplaceable returns an error unless dir does not exist, is empty, or contains only a
 // corpus.
@@ -46,7 +46,7 @@ func CheckReplaceable(fsys FS, dir string) error {
 		listed[name.String()] = true
 	}
 	return VisitUnlisted(fsys, dir, ".", listed, func(name string) error {
-		return fmt.Errorf("write corpus %s: %s: %w", dir, name, ErrUnlisted)
+		return fmt.Errorf("write corpus %s: %s: the corpus's manifest does not name it, and %w", dir, name, ErrUnlisted)
 	})
 }
 

@@ -54,6 +54,12 @@ func (s *Site) Write(
 	return nil
 }
 
+// IsAsset reports whether a static file of the site has the name.
+func IsAsset(name string) bool {
+	_, err := assets.ReadFile("assets/" + name)
+	return err == nil
+}
+
 // names returns the names of all files of the site on a corpus, except those on single attempts.
 func (c *Corpus) names(folder string) []string {
 	out := []string{folder + "day.js", folder + "agents.js"}

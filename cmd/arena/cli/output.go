@@ -76,11 +76,8 @@ func WriteText(s *Streams, path, text string) error {
 // the same folder.
 func WriteFolder(path string, write func(dir string) error) error {
 	release, err := corpus.Lock(path)
-	if errors.Is(err, corpus.ErrBusy) {
-		return fmt.Errorf("write %s: %w", path, corpus.ErrBusy)
-	}
 	if err != nil {
-		return err
+		return fmt.Errorf("write %s: %w", path, err)
 	}
 	defer release()
 	part := corpus.SiblingPath(path, "part")

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -69,7 +70,7 @@ func (f *labelFlags) draw(
 	if f.n < 1 {
 		return cli.Usage(fmt.Errorf("--n is %d", f.n), "draw at least one attempt")
 	}
-	if entries, err := os.ReadDir(f.out); err == nil && len(entries) > 0 {
+	if entries, err := os.ReadDir(f.out); len(entries) > 0 || err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return cli.Failed(fmt.Errorf("write %s: there is something in it already", f.out), "people may be labelling a sample there: give another -o")
 	}
 	l, closed, err := f.read(fsys, dir)

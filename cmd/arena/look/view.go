@@ -225,6 +225,8 @@ func (f *viewFlags) write(ctx context.Context, pages *site.Site) error {
 	return nil
 }
 
+// replaceable returns an error unless the folder does not exist, is empty, or has pages and nothing
+// beside them, since all of it is deleted.
 func replaceable(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && len(entries) == 0 {
@@ -236,7 +238,12 @@ func replaceable(dir string) error {
 	if err != nil {
 		return cli.Failed(fmt.Errorf("write %s: it is there and holds no pages of arena view", dir), "give -o a new folder")
 	}
-	return nil
+	return corpus.VisitUnlisted(corpus.Disk{}, dir, ".", map[string]bool{"data": true}, func(name string) error {
+		if site.IsAsset(name) {
+			return nil
+		}
+		return fmt.Errorf("write %s: %s is no page, and %w", dir, name, corpus.ErrUnlisted)
+	})
 }
 
 func (f *viewFlags) serve(ctx context.Context, pages *site.Site) error {
