@@ -108,7 +108,7 @@ func (d *Scan) Report(n int, format string, args ...any) error {
 		d.Streams.Notef(format, args...)
 	}
 	if n == 0 {
-		return Failed(errors.New("no attempt could be read"), "`arena list formats` lists what is read, in JSON, Parquet or Arrow, and no tables of text such as CSV")
+		return Failed(errors.New("no attempt could be read"), "`arena list formats` lists what is read, in JSON, Parquet or Arrow, and no tables of text such as CSV; unpack xz, bzip2 and archives first")
 	}
 	return nil
 }

@@ -178,3 +178,21 @@ func (d *documents) document(id string) *document {
 	d.cache[strings.Clone(id)] = doc // id would keep its trace's text in memory
 	return doc
 }
+
+// WriteMissing writes a warning of problems that ask for a product that is not among products: with the
+// catalogue of other problems, every attempt would look like a failure.
+func WriteMissing(w io.Writer, problems []arena.Problem, products Products) {
+	missing := 0
+	for i := range problems {
+		for _, r := range problems[i].Rewards {
+			if _, ok := products.Document(r.ProductID); !ok && r.ProductID != "" {
+				missing++
+				break
+			}
+		}
+	}
+	if missing > 0 {
+		fmt.Fprintf(w, "warning: %d of %d problems ask for a product that is not in the catalogue, so that no attempt may solve them: give --catalog the catalogue of these problems\n",
+			missing, len(problems))
+	}
+}
