@@ -69,8 +69,8 @@ func (s *Stated) Warnings(d *domain.Domain) (out []string) {
 	isNoneSolved := s.Solved == 0 && (*s.High > 0 || *s.Low < *s.High)
 	isOtherScale := *s.High > 1+rounding && d.Outcome.Pass <= 1
 	if isNoneSolved || isOtherScale {
-		out = append(out, fmt.Sprintf("rewards of domain %s are from %g to %g, and at least %g means solved, as in %d of %d attempts: if another reward means solved, set outcome.pass in a file for --domain (`arena domain init TRACES -o FILE` proposes one)",
-			d.Name, *s.Low, *s.High, d.Outcome.Pass, s.Solved, s.Attempts))
+		out = append(out, fmt.Sprintf("rewards of domain %s are from %g to %g, and at least %g means solved, as in %d of %d attempts that state one: if another reward means solved, set outcome.pass in a file for --domain (`arena domain init TRACES -o FILE` proposes one)",
+			d.Name, *s.Low, *s.High, d.Outcome.Pass, s.Solved, s.Attempts-s.Unstated))
 	}
 	return out
 }

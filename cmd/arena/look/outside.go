@@ -4,10 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
 	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/where"
 	"github.com/trajectory-arena/arena/pipeline/public"
 	"github.com/trajectory-arena/arena/report/attempt"
 	"github.com/trajectory-arena/arena/report/site"
@@ -41,6 +43,13 @@ func (f *viewFlags) redacted(c *site.Corpus, dir string) error {
 		return closed.Find(text)
 	}
 	c.IsClosed = func(s *attempt.Story) bool { return isClosed(closed, s) }
+	for _, agent := range f.embargo {
+		if !slices.ContainsFunc(c.Ledger.Lines, func(l *where.Line) bool {
+			return l.Attempt.AgentHotkey == agent || l.Attempt.AgentVersion == agent
+		}) {
+			fmt.Fprintf(f.streams.Err, "warning: no attempt is of the agent %s of --embargo\n", agent)
+		}
+	}
 	total := len(c.Ledger.Lines)
 	c.Ledger.Keep(func(i int) bool {
 		line := c.Ledger.Lines[i]
