@@ -210,6 +210,9 @@ func (s *session) declaredRow(x *block.Entry) *rows.Declared {
 func (s *session) attemptRow(x *block.Entry, d choose.Decision) *rows.Attempt {
 	row := x.Attempt
 	row.NTokens = int64(x.Body.Tokens)
+	if x.Body.Bytes == 0 { // nothing was counted
+		row.TokenCounter = ""
+	}
 	d.Record(&row)
 	if x.Problem >= 0 {
 		row.Cluster = s.protection.Clusters[x.Problem]

@@ -12,6 +12,7 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/corpus"
+	"github.com/trajectory-arena/arena/corpus/rows"
 	"github.com/trajectory-arena/arena/corpus/verify"
 	"github.com/trajectory-arena/arena/internal/longtest"
 	"github.com/trajectory-arena/arena/judges"
@@ -143,5 +144,29 @@ func verified(t *testing.T, dir string) {
 	findings, err := verify.Corpus(t.Context(), corpus.Disk{}, dir)
 	if err != nil || len(findings) > 0 {
 		t.Errorf("verify %s: %v, %v", dir, findings, err)
+	}
+}
+
+// TestWhatWasNotCountedHasNoCounter checks that the ledger names the counter of tokens of those
+// attempts alone that were made into text.
+func TestWhatWasNotCountedHasNoCounter(t *testing.T) {
+	t.Parallel()
+	out := filepath.Join(t.TempDir(), "corpus")
+	builtSample(t, out)
+	counted := 0
+	uncounted := 0
+	for _, a := range readRows[rows.Attempt](t, out, "tables/attempts.parquet") {
+		isCounted := a.TokenCounter != ""
+		if isCounted != (a.NTokens > 0) || !isCounted && a.Fate == rows.FateKept {
+			t.Errorf("%s, %s: %d tokens by the counter %q", a.TraceID, a.Fate, a.NTokens, a.TokenCounter)
+		}
+		if isCounted {
+			counted++
+		} else {
+			uncounted++
+		}
+	}
+	if counted == 0 || uncounted == 0 {
+		t.Errorf("%d counted and %d not, want some of each", counted, uncounted)
 	}
 }

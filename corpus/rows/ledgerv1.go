@@ -37,8 +37,9 @@ type Attempt struct {
 	TaskType          string   `parquet:"task_type"`
 	NSteps            int64    `parquet:"n_steps"`
 	NToolCalls        int64    `parquet:"n_tool_calls"`
-	NTokens           int64    `parquet:"n_tokens"`
-	TokenCounter      string   `parquet:"token_counter"`
+	// NTokens is 0, and TokenCounter empty, for an attempt that was not made into text.
+	NTokens      int64  `parquet:"n_tokens"`
+	TokenCounter string `parquet:"token_counter"`
 	// Fate is kept, dropped or failed. Stage is the stage that dropped the attempt or failed,
 	// and Reason the code of the reason. Both are empty if the attempt was kept.
 	Fate    string `parquet:"fate"`

@@ -74,8 +74,12 @@ func (l *Ledger) head(p *printer, a *Argument) {
 		cmp.Or(x.AgentHotkey, "-"),
 		cmp.Or(x.Suite, "-"),
 	)
-	p.line("record    ", "%s %.12s line %d, %s, %d steps, %d calls, %d tokens (%s)", x.Shape, x.SourceSHA256, x.SourceLine,
-		cmp.Or(x.Status, "no status"), x.NSteps, x.NToolCalls, x.NTokens, x.TokenCounter)
+	tokens := "tokens not counted"
+	if x.TokenCounter != "" {
+		tokens = fmt.Sprintf("%d tokens (%s)", x.NTokens, x.TokenCounter)
+	}
+	p.line("record    ", "%s %.12s line %d, %s, %d steps, %d calls, %s", x.Shape, x.SourceSHA256, x.SourceLine,
+		cmp.Or(x.Status, "no status"), x.NSteps, x.NToolCalls, tokens)
 }
 
 func (l *Ledger) filtered(p *printer, a *Argument) {
