@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/trajectory-arena/arena/internal/webclient"
-	"github.com/trajectory-arena/arena/internal/wrong"
 )
 
 // Client sends requests to a server at a constant rate. It must not be used by several
@@ -66,7 +65,7 @@ func (c *Client) get(ctx context.Context, path string, dst any) error {
 
 // call sends a request, again after temporary failures, and decodes the JSON response into dst. A
 // *json.RawMessage receives the response unchanged. The error is a *Refusal if the last status is
-// not 200.
+// not 200, and errDamaged if the response cannot be decoded.
 func (c *Client) call(
 	ctx context.Context,
 	method, address string,
@@ -77,7 +76,10 @@ func (c *Client) call(
 	if err != nil {
 		return err
 	}
-	return wrong.Wrap("read the answer of "+method, json.Unmarshal(text, dst))
+	if err := json.Unmarshal(text, dst); err != nil {
+		return fmt.Errorf("%w: %w", errDamaged, err)
+	}
+	return nil
 }
 
 // sendWithRetry sends a request until it succeeds, and returns the body of the response. It
@@ -117,9 +119,9 @@ func (c *Client) sendWithRetry(
 
 // isTemporary reports whether a request that failed with err may succeed later: the status is 429
 // or at least 500, or no complete response was received. It is false for a response that is too
-// large.
+// large or damaged, since the next would be the same.
 func isTemporary(err error) bool {
-	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+	if _, isLong := errors.AsType[*http.MaxBytesError](err); isLong || errors.Is(err, errDamaged) {
 		return false
 	}
 	refusal, ok := errors.AsType[*Refusal](err)
@@ -138,7 +140,7 @@ func (c *Client) send(
 	}
 	req, err := http.NewRequestWithContext(ctx, method, address, bytes.NewReader(body))
 	if err != nil {
-		return nil, errors.New("build request: the address is none")
+		return nil, fmt.Errorf("%w: its address is none", errDamaged)
 	}
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")

@@ -93,16 +93,14 @@ func (d *day) addFailure(run, item string, err error) error {
 // "" if the error concerns all attempts, because the server cannot be reached or the context is
 // done.
 func failureState(err error) string {
-	if errors.Is(err, errExpired) {
-		return stateExpired
-	}
-	if _, ok := errors.AsType[*json.SyntaxError](err); ok || errors.Is(err, errDamaged) {
-		return stateDamaged
-	}
-	refusal, ok := errors.AsType[*Refusal](err)
+	refusal, isRefusal := errors.AsType[*Refusal](err)
 	switch {
-	case !ok || isTemporary(refusal):
+	case errors.Is(err, errExpired):
+		return stateExpired
+	case isTemporary(err):
 		return ""
+	case !isRefusal:
+		return stateDamaged
 	case codeStates[refusal.Code] != "":
 		return codeStates[refusal.Code]
 	case refusal.Status == http.StatusNotFound:

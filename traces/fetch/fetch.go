@@ -153,7 +153,7 @@ func (f *Fetch) newJob(
 	if r.RaceID != nil {
 		name = *r.RaceID
 	}
-	if !fileID.MatchString(name) || !fileID.MatchString(r.ID) {
+	if !fileID.MatchString(name) {
 		return nil, fmt.Errorf("%w: an id that names no file", errDamaged)
 	}
 	if days[name] == nil {
@@ -163,6 +163,10 @@ func (f *Fetch) newJob(
 			folder:  filepath.Join(f.Out, name),
 			dryRun:  f.DryRun,
 		}
+	}
+	if !fileID.MatchString(r.ID) {
+		days[name].add(r.ID, "", stateDamaged, "an id that names no file")
+		return nil, nil
 	}
 	isComplete, err := days[name].compareStored(r, f.Network)
 	if err != nil || isComplete {

@@ -3,7 +3,6 @@ package fetch_test
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -342,22 +341,36 @@ func (s short) RoundTrip(r *http.Request) (*http.Response, error) {
 	return res, err
 }
 
-// TestTooLongAnAnswerIsAskedForOnce checks that an answer above the limit is not requested again,
-// since the next would be as long.
-func TestTooLongAnAnswerIsAskedForOnce(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		a := &api{fault: on("episode-results/", 99, func(w http.ResponseWriter) { _, _ = io.WriteString(w, strings.Repeat("x", 65<<10)) })}
-		_, err := get(t, t.Context(), a, t.TempDir(), func(f *fetch.Fetch) { f.HTTP.Transport = short{f.HTTP.Transport} })
-		var long *http.MaxBytesError
-		if !errors.As(err, &long) {
-			t.Errorf("ended with %v", err)
-		}
-		for path, n := range a.paths {
-			if strings.HasPrefix(path, "episode-results/") && n > 1 {
-				t.Errorf("%s was asked for %d times", path, n)
+// TestABadAnswerStopsNoFetch checks that an answer that no repetition would change (above the limit,
+// or not of its type) is requested once, and concerns only its attempt or run.
+func TestABadAnswerStopsNoFetch(t *testing.T) {
+	for _, c := range []struct {
+		path, answer string
+		lost         int
+	}{
+		{"episode-results/agent-0-run-0-e1/feedback", strings.Repeat("x", 65<<10), 1},
+		{"evaluation-runs/agent-0-run-0", strings.Repeat("x", 65<<10), each},
+		{"evaluation-runs/agent-0-run-0", `{"items":{"items":[{"item_id":7}]}}`, each},
+		{"evaluation-runs/agent-0-run-0", `[]`, each},
+		{"artifacts/download-url/agent-0-run-0/p-1", `{"download_url":7}`, 1},
+		{"artifacts/download-url/agent-0-run-0/p-1", `{"download_url":"http://[::1"}`, 1},
+		{"agent-versions/agent-2/runs", `[{"eval_run_id":"agent-2/../..","suite_id":4,"race_id":"race-1"}]`, runs * each},
+	} {
+		out := t.TempDir()
+		synctest.Test(t, func(t *testing.T) {
+			a := &api{fault: on(c.path, 99, func(w http.ResponseWriter) { _, _ = io.WriteString(w, c.answer) })}
+			if strings.HasPrefix(c.path, "artifacts") {
+				a.kind = "legacy_problem"
 			}
-		}
-	})
+			_, err := get(t, t.Context(), a, out, func(f *fetch.Fetch) { f.HTTP.Transport = short{f.HTTP.Transport} })
+			if got := counts(t, out); err != nil || got["damaged"] != 1 || got["fetched"] != agents*runs*each-c.lost {
+				t.Errorf("%s answers %.60s: %v, %v", c.path, c.answer, got, err)
+			}
+			if n := a.paths[c.path]; n != 1 {
+				t.Errorf("%s was asked for %d times", c.path, n)
+			}
+		})
+	}
 }
 
 // on returns a fault that answers the first requests for a path instead of the server.
