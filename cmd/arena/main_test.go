@@ -128,7 +128,7 @@ func publicAPI(ts *testscript.TestScript, _ bool, args []string) {
 		case isRuns:
 			_, _ = io.WriteString(w, race.Get(`runs.#(agent_version_id=="`+agent+`")#`).Raw)
 		case path == "races/history":
-			_, _ = io.WriteString(w, `{"races":`+race.Get("history").Raw+`}`)
+			_, _ = io.WriteString(w, `{"total":`+race.Get("history_total").Raw+`,"races":`+race.Get("history").Raw+`}`)
 		case race.Get(`agent_versions.#(agent_version_id=="` + agent + `")`).Exists():
 			_, _ = io.WriteString(w, race.Get(`agent_versions.#(agent_version_id=="`+agent+`")`).Raw)
 		case isRace:

@@ -16,10 +16,12 @@ type Document struct {
 	Commitment Commitment `json:"seed_commitment"`
 	Variance   variance   `json:"validator_variance"`
 	Runs       []run      `json:"runs"`
-	// Versions are the agent versions of the race. History are the previous races. Both are
-	// empty in documents that were saved by older versions of arena.
-	Versions []Version `json:"agent_versions"`
-	History  []past    `json:"history"`
+	// Versions are the agent versions of the race. History are the past races, and HistoryTotal is
+	// their number by the API. All are empty in documents that were saved by older versions of
+	// arena, or HistoryTotal alone.
+	Versions     []Version `json:"agent_versions"`
+	History      []past    `json:"history"`
+	HistoryTotal int       `json:"history_total"`
 }
 
 // detail is the API's answer about a race (a contest of agents): when it closed and ended, its

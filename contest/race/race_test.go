@@ -86,6 +86,7 @@ func honest(t *testing.T, raw bool) *Document {
 		"validator_variance": map[string]any{"n_pairs": 2, "mean_spread": 0.03, "validators": []map[string]any{{"validator_hotkey": "v", "pairs_evaluated": 2, "mean_delta_vs_peers": 0.01, "std_dev": 0.01}}},
 		"runs":               []map[string]any{aRun("a", "v", 0.7), aRun("a", "w", 0.72), aRun("b", "v", 0.6), aRun("b", "w", 0.64), aRun("c", "v", 0.3)},
 		"agent_versions":     []map[string]any{aVersion("a", "h1", 1692600000), aVersion("b", "h2", 1692700000), aVersion("c", "h2", 1692743200)},
+		"history_total":      2,
 		"history":            []map[string]any{{"race_id": "q", "race_number": 6, "race_completed_at": time.Unix(1692720000, 0).UTC(), "winner_agent_version_id": "a"}, {"race_id": "r", "race_number": 7, "race_completed_at": time.Unix(1692810000, 0).UTC()}},
 	}
 	text, err := json.Marshal(doc)
@@ -273,6 +274,23 @@ func TestScheduleUnknown(t *testing.T) {
 	for _, f := range d.checkSchedule() {
 		if f.State != Unknown {
 			t.Errorf("%+v", f)
+		}
+	}
+}
+
+// TestPromotionDayNeedsAllRaces removes races from the history: another race of the day may be among
+// those that were not read.
+func TestPromotionDayNeedsAllRaces(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*Document){
+		"without a total":      func(d *Document) { d.HistoryTotal = 0 },
+		"without another race": func(d *Document) { d.History = d.History[1:] },
+		"without this race":    func(d *Document) { d.History, d.HistoryTotal = d.History[:1], 1 },
+	} {
+		d := honest(t, true)
+		change(d)
+		if f := d.checkPromotionDay(); f.State != Unknown {
+			t.Errorf("%s: %+v", name, f)
 		}
 	}
 }

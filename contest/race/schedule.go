@@ -71,17 +71,24 @@ func (d *Document) checkCooldown() Finding {
 }
 
 // checkPromotionDay checks that no other race was completed on the same day (UTC), since the subnet
-// declares a winner at most once a day.
+// declares a winner at most once a day. That no race was is known only from all past races.
 func (d *Document) checkPromotionDay() Finding {
 	completed := d.Detail.Race.Completed
-	if completed == nil || len(d.History) == 0 {
-		return Finding{"promotion_day", Unknown, "no history of races, or no time of completion"}
+	if completed == nil {
+		return Finding{"promotion_day", Unknown, "no time of completion"}
 	}
 	day := completed.UTC().Format(time.DateOnly)
+	hasRace := false
 	for _, p := range d.History {
-		if p.ID != d.Detail.Race.ID && p.Completed != nil && p.Completed.UTC().Format(time.DateOnly) == day {
+		switch {
+		case p.ID == d.Detail.Race.ID:
+			hasRace = true
+		case p.Completed != nil && p.Completed.UTC().Format(time.DateOnly) == day:
 			return Finding{"promotion_day", Wrong, fmt.Sprintf("race %s was completed on %s as well", p.ID, day)}
 		}
+	}
+	if !hasRace || len(d.History) != d.HistoryTotal {
+		return Finding{"promotion_day", Unknown, "the history is not known to have all races"}
 	}
 	return Finding{"promotion_day", OK, day}
 }

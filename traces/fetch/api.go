@@ -127,36 +127,54 @@ func (c *Client) runs(ctx context.Context, agent, hotkey string) ([]run, error) 
 
 const (
 	racesPerPage = 100
-	// maxRaces is the maximum number of races that racesSince lists, whatever total the server
-	// reports.
-	maxRaces = 100_000
+	// maxPages is the maximum number of pages of races that history requests, whatever total the
+	// server reports.
+	maxPages = 1000
 )
+
+// history returns the API's JSON object on each past race, decoded into a T. A page may have fewer races than were
+// requested. It returns an error unless there are as many races as the API says: what is missing
+// would be lost without a word.
+func history[T any](ctx context.Context, c *Client) (races []T, err error) {
+	total := 0
+	for range maxPages {
+		var page struct {
+			Total int
+			Races []T
+		}
+		path := fmt.Sprintf("races/history?limit=%d&offset=%d", racesPerPage, len(races))
+		if err := c.get(ctx, path, &page); err != nil {
+			return nil, fmt.Errorf("ask for past races: %w", err)
+		}
+		races = append(races, page.Races...)
+		total = page.Total
+		if len(page.Races) == 0 || len(races) >= total {
+			break
+		}
+	}
+	if len(races) != total {
+		return nil, fmt.Errorf("%w: %d past races of %d", errDamaged, len(races), total)
+	}
+	return races, nil
+}
 
 // racesSince returns the ids of the races that ended at or after start. It lists all races,
 // because the API neither filters by date nor guarantees an order.
 func (c *Client) racesSince(ctx context.Context, start time.Time) ([]string, error) {
+	races, err := history[struct {
+		ID        string    `json:"race_id"`
+		Completed time.Time `json:"race_completed_at"`
+	}](ctx, c)
+	if err != nil {
+		return nil, err
+	}
 	var ids []string
-	for offset := 0; ; offset += racesPerPage {
-		var page struct {
-			Total int
-			Races []struct {
-				ID        string    `json:"race_id"`
-				Completed time.Time `json:"race_completed_at"`
-			}
-		}
-		path := fmt.Sprintf("races/history?limit=%d&offset=%d", racesPerPage, offset)
-		if err := c.get(ctx, path, &page); err != nil {
-			return nil, fmt.Errorf("ask for past races: %w", err)
-		}
-		for _, r := range page.Races {
-			if !r.Completed.Before(start) {
-				ids = append(ids, r.ID)
-			}
-		}
-		if len(page.Races) == 0 || offset+racesPerPage >= min(page.Total, maxRaces) {
-			return ids, nil
+	for _, r := range races {
+		if !r.Completed.Before(start) {
+			ids = append(ids, r.ID)
 		}
 	}
+	return ids, nil
 }
 
 // items returns the attempts of a run and the run's details. In an older version of the API, both
@@ -257,8 +275,12 @@ func (c *Client) attempt(
 }
 
 // suiteProblems downloads the problems of a suite. Each result is a JSON object, the metadata of
-// a problem with its id as problem_id. Problems without metadata are left out.
-func (c *Client) suiteProblems(ctx context.Context, id int) (lines []json.RawMessage, err error) {
+// a problem with its id as problem_id. Problems without metadata are left out; their number is
+// omitted.
+func (c *Client) suiteProblems(
+	ctx context.Context,
+	id int,
+) (lines []json.RawMessage, omitted int, err error) {
 	var suite struct {
 		Problems []struct {
 			ID       json.RawMessage            `json:"problem_id"`
@@ -266,21 +288,22 @@ func (c *Client) suiteProblems(ctx context.Context, id int) (lines []json.RawMes
 		}
 	}
 	if err := c.get(ctx, fmt.Sprintf("suites/%d/problems?include_embeddings=true", id), &suite); err != nil {
-		return nil, fmt.Errorf("ask for suite %d: %w", id, err)
+		return nil, 0, fmt.Errorf("ask for suite %d: %w", id, err)
 	}
 	for _, p := range suite.Problems {
 		if p.Metadata == nil {
+			omitted++
 			continue
 		}
 		p.Metadata["problem_id"] = p.ID
 		lines = append(lines, asjson.Bytes(p.Metadata))
 	}
-	return lines, nil
+	return lines, omitted, nil
 }
 
 // RaceDocument downloads all data of the API about a race as one JSON document with the members
-// detail, seed_commitment, validator_variance, runs, agent_versions and history. It sends five
-// requests and two for each agent.
+// detail, seed_commitment, validator_variance, runs, agent_versions, history and history_total. It
+// sends four requests, two for each agent, and one for each page of past races.
 func (c *Client) RaceDocument(ctx context.Context, id string) ([]byte, error) {
 	doc := map[string]any{}
 	paths := map[string]string{
@@ -302,13 +325,12 @@ func (c *Client) RaceDocument(ctx context.Context, id string) ([]byte, error) {
 	if doc["agent_versions"], err = c.versions(ctx, runs); err != nil {
 		return nil, err
 	}
-	var history struct {
-		Races json.RawMessage `json:"races"`
+	races, err := history[json.RawMessage](ctx, c)
+	if err != nil {
+		return nil, err
 	}
-	if err = c.get(ctx, "races/history?limit=100", &history); err != nil {
-		return nil, fmt.Errorf("ask for the history of races: %w", err)
-	}
-	doc["history"] = history.Races
+	doc["history"] = races
+	doc["history_total"] = len(races)
 	originals := slicesx.Map(runs, func(r run) json.RawMessage {
 		return r.original
 	})

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -129,7 +130,7 @@ func (f *Fetch) queriedRun(ctx context.Context) ([]run, error) {
 	var result struct {
 		Agent string `json:"agent_version_id"`
 	}
-	if err := f.get(ctx, "evaluation-runs/"+f.Query.Run, &result); err != nil {
+	if err := f.get(ctx, "evaluation-runs/"+url.PathEscape(f.Query.Run), &result); err != nil {
 		return nil, fmt.Errorf("ask for run %s: %w", f.Query.Run, err)
 	}
 	runs, err := f.agentRuns(ctx, result.Agent)
@@ -296,9 +297,12 @@ func (f *Fetch) downloadProblems(ctx context.Context, j *job) (isOnDisk bool, er
 		return err == nil, nil
 	}
 	j.day.requestedProblems = true
-	lines, err := f.suiteProblems(ctx, j.Suite)
+	lines, omitted, err := f.suiteProblems(ctx, j.Suite)
 	if err != nil {
 		return false, j.day.addFailure(j.ID, "", err)
+	}
+	if omitted > 0 {
+		j.day.add(j.ID, "", stateMissing, fmt.Sprintf("%d problems of suite %d have no metadata", omitted, j.Suite))
 	}
 	var text bytes.Buffer
 	for _, line := range lines {

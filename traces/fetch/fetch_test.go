@@ -514,6 +514,77 @@ func TestWhatWasRefusedIsAskedForAgain(t *testing.T) {
 	}
 }
 
+// TestPastRacesAreAllListed lists 120 past races of a server that returns at most 50 at once. Only
+// the last is fetched, and a document about it has all. A list that is not known to be whole is an
+// error.
+func TestPastRacesAreAllListed(t *testing.T) {
+	pages := func(races int, total string) func(string, int, http.ResponseWriter) bool {
+		return func(path string, n int, w http.ResponseWriter) bool {
+			switch {
+			case strings.HasPrefix(path, "races/"+race+"/"):
+				_, _ = io.WriteString(w, "{}")
+			case path == "races/history":
+				var page []string
+				for i := 50 * (n - 1); i < min(50*n, races); i++ {
+					page = append(page, fmt.Sprintf(`{"race_id":"old-%d","race_completed_at":"2026-10-01T00:00:00Z"}`, i))
+				}
+				text := "[" + strings.Join(page, ",") + "]"
+				_, _ = io.WriteString(w, `{"races":`+strings.Replace(text, `"old-119","race_completed_at":"2026-10`, `"race-1","race_completed_at":"2026-11`, 1)+total+`}`)
+			default:
+				return false
+			}
+			return true
+		}
+	}
+	for _, c := range []struct {
+		races int
+		total string
+		fails bool
+	}{{120, `,"total":120`, false}, {120, "", true}, {100, `,"total":120`, true}, {120, `,"total":100000000`, true}} {
+		synctest.Test(t, func(t *testing.T) {
+			out := t.TempDir()
+			since := func(f *fetch.Fetch) { f.Query = fetch.Query{Since: time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)} }
+			_, err := get(t, t.Context(), &api{fault: pages(c.races, c.total)}, out, since)
+			if (err != nil) != c.fails || err == nil && counts(t, out)["fetched"] != agents*runs*each {
+				t.Errorf("%+v: %v", c, err)
+			}
+			_, network := memnet.Serve(t, &api{fault: pages(c.races, c.total)})
+			client := &fetch.Client{Base: "http://models.test", HTTP: &http.Client{Transport: network}, PerMinute: 90, Logf: t.Logf}
+			text, err := client.RaceDocument(t.Context(), race)
+			var doc struct {
+				History []object
+				Total   int `json:"history_total"`
+			}
+			_ = json.Unmarshal(text, &doc) // empty after an error
+			want := 120
+			if c.fails {
+				want = 0
+			}
+			if (err != nil) != c.fails || len(doc.History) != want || doc.Total != want {
+				t.Errorf("%+v: %v, %d races of %d", c, err, len(doc.History), doc.Total)
+			}
+			network.CloseIdleConnections()
+		})
+	}
+}
+
+// TestProblemsWithoutMetadataAreNamed downloads a suite in which one problem has no metadata.
+func TestProblemsWithoutMetadataAreNamed(t *testing.T) {
+	out := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		a := &api{kind: "legacy_problem", fault: on("suites/", 1, func(w http.ResponseWriter) {
+			_, _ = io.WriteString(w, `{"problems":[{"problem_id":"p-0","metadata":{"query":"Q"}},{"problem_id":"p-1"},{"problem_id":"p-2","metadata":null}]}`)
+		})}
+		if output, err := get(t, t.Context(), a, out, nil); err != nil {
+			t.Fatal(err, output)
+		}
+	})
+	text, err := os.ReadFile(filepath.Join(out, race, fetch.ManifestName))
+	if err != nil || !strings.Contains(string(text), "2 problems of suite 4 have no metadata") || counts(t, out)["not_found"] != 1 {
+		t.Errorf("%v: %v", err, counts(t, out))
+	}
+}
+
 func TestAQueryNamesItsRuns(t *testing.T) {
 	for want, q := range map[int]fetch.Query{
 		agents * runs * each: {Since: time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)},
