@@ -320,14 +320,43 @@ func TestAKingWithoutPromptsDecidesNothing(t *testing.T) {
 	}
 }
 
-// TestAWinnerWithoutUID checks that a round whose winner has no known uid is compared with nothing.
+// TestAWinnerWithoutUID checks that a round whose winner has no known uid is compared with nothing,
+// also if a flag or the scores would explain another king.
 func TestAWinnerWithoutUID(t *testing.T) {
 	t.Parallel()
 	rule := &Rule{Kind: Relative, Epsilon: 0.01}
-	eval := &Eval{Students: []Student{{Model: "king", KLs: []float64{1, 1.1, 1.2}}, {Model: "other", KLs: []float64{0.5, 0.6, 0.7}}}}
-	rounds := []*Round{{ID: "a", Block: 1, KingModel: "king", Rule: rule, Eval: eval}, {ID: "b", Block: 2, KingUID: "2", KingModel: "other", Rule: rule, Eval: eval}}
-	if r := ReplayAll(rounds, nil); r.Rounds[0].Winner != "other" || r.Rounds[0].Outcome != "unknown" || r.Known != 0 {
-		t.Errorf("%+v", r.Rounds[0])
+	for name, c := range map[string]struct {
+		uid    uid
+		states []State
+		copied bool
+	}{
+		"named":      {uid: "2"},
+		"a flag":     {uid: "2", copied: true},
+		"scores":     {uid: "2", states: []State{{Block: 1, Scores: map[string]float64{"2": 0.5, "3": 0.4}}, {Block: 2, Scores: map[string]float64{"2": 0.5, "3": 0.4}}}},
+		"scores too": {states: []State{{Block: 1, Scores: map[string]float64{"2": 0.5}}, {Block: 2, Scores: map[string]float64{"2": 0.7}}}},
+	} {
+		eval := &Eval{Students: []Student{{Model: "king", KLs: []float64{1, 1.1, 1.2}}, {Model: "other", KLs: []float64{0.5, 0.6, 0.7}}}}
+		if c.copied {
+			eval.Students = append(eval.Students, Student{Model: "copy", UID: "2", KLs: []float64{1, 1.1, 1.2}})
+		}
+		rounds := []*Round{{ID: "a", Block: 1, KingModel: "king", Rule: rule, Eval: eval}, {ID: "b", Block: 2, KingUID: c.uid, KingModel: "other", Rule: rule, Eval: eval}}
+		r := ReplayAll(rounds, c.states)
+		if r.Rounds[0].Winner != "other" || r.Rounds[0].Published != "2" || r.Rounds[0].Outcome != "unknown" || r.Known != 0 || r.Explained != 0 || r.Rounds[0].Why != nil {
+			t.Errorf("%s: %+v", name, r.Rounds[0])
+		}
+	}
+}
+
+// TestAStudentWithoutUIDExplainsNothing has a student without a uid in the file, which may be the
+// king that has a score already.
+func TestAStudentWithoutUIDExplainsNothing(t *testing.T) {
+	t.Parallel()
+	r := &Round{KingModel: "king", Eval: &Eval{Students: []Student{{Model: "king", UID: "1", KLs: []float64{1, 1.1}}, {Model: "other", KLs: []float64{0.5, 0.6}}, {Model: "winner", UID: "3", Stopped: true}}}}
+	if why := explain(r, nil, []string{"2"}, "3", map[string]float64{"2": 0.55}); why != nil {
+		t.Errorf("%q", why)
+	}
+	if !r.Eval.hasScore("2", 0.55) {
+		t.Error("a score that the round gave is older than it")
 	}
 }
 

@@ -268,9 +268,10 @@ func (p *Replay) addPublished(
 	if len(uids) > 1 {
 		p.Published = "one of " + fmt.Sprint(uids)
 	}
-	if p.WinnerUID != "" {
-		p.Outcome = "unexplained"
+	if p.WinnerUID == "" {
+		return // it may be the published king
 	}
+	p.Outcome = "unexplained"
 	var scores map[string]float64 // nil without states
 	if ok {
 		scores = states[i].Scores
@@ -318,12 +319,12 @@ func nextKing(
 	return nil, "none"
 }
 
-// hasScore reports whether the student with this uid in the file has this score as its mean KL,
-// up to rounding.
+// hasScore reports whether the student with this uid in the file, or one without a uid, has this
+// score as its mean KL, up to rounding.
 func (e *Eval) hasScore(uid string, score float64) bool {
 	for i := range e.Students {
 		s := &e.Students[i]
-		if s.UID == uid && math.Abs(s.Mean()-score) <= meanRounding {
+		if (s.UID == uid || s.UID == "") && math.Abs(s.Mean()-score) <= meanRounding {
 			return true
 		}
 	}
@@ -331,8 +332,9 @@ func (e *Eval) hasScore(uid string, score float64) bool {
 }
 
 // explain returns reasons, found in the result files, why the validator published one of uids as
-// king (the model to beat) instead of winner, the student that the rule selects. The list is empty
-// if nothing explains it. scores are the validator's scores after the round, nil if unknown.
+// king (the model to beat) instead of winner, the uid of the student that the rule selects. The list
+// is empty if nothing explains it. scores are the validator's scores after the round, nil if
+// unknown. A student without a uid may have any of them.
 func explain(
 	r *Round,
 	flags []Flag,
@@ -348,12 +350,12 @@ func explain(
 		s := &r.Eval.Students[i]
 		evaluated[s.UID] = true
 		_, hasScore := scores[s.UID]
-		if !hasScore && !s.Stopped && len(s.KLs) > 0 && s.Model != king.Model {
+		if !hasScore && s.UID != "" && !s.Stopped && len(s.KLs) > 0 && s.Model != king.Model {
 			added++
 		}
 	}
 	for _, uid := range uids {
-		if score, ok := scores[uid]; ok && !evaluated[uid] && score < king.Mean() {
+		if score, ok := scores[uid]; ok && !evaluated[uid] && !evaluated[""] && score < king.Mean() {
 			reasons = append(reasons, fmt.Sprintf("stale score: uid %s has %.6g on record from other prompts and was not in this round", uid, score))
 		}
 	}
@@ -363,7 +365,7 @@ func explain(
 		}
 	}
 	if _, ok := scores[winner]; scores != nil && !ok && added > 0 {
-		reasons = append(reasons, fmt.Sprintf("polluted file: %d of its students have no score at this block, uid %s among them; the file was written on by later rounds", added, cmp.Or(winner, "unknown")))
+		reasons = append(reasons, fmt.Sprintf("polluted file: %d of its students have no score at this block, uid %s among them; the file was written on by later rounds", added, winner))
 	}
 	return reasons
 }
