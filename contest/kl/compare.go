@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"slices"
 
 	"github.com/trajectory-arena/arena/contest"
 	"github.com/trajectory-arena/arena/internal/slicesx"
@@ -68,7 +69,6 @@ type Report struct {
 	Prompts      []Prompt `json:"prompts"`
 	// ByPosition has the KL at each position in each form. It is written to tables.
 	ByPosition []Position `json:"-"`
-
 	// finished is the number, counted from 1, of the last rollout whose remaining positions
 	// cannot be compared because the two models sampled differently.
 	finished int64
@@ -91,7 +91,8 @@ type Form struct {
 	Blind  string         `json:"blind_to"`
 }
 
-// Prompt is the KL over the positions of one prompt, in the first form of the report.
+// Prompt is the KL over the positions of one prompt, in the first form of the report. Positions
+// counts those with a value; without any, the other figures are NaN.
 type Prompt struct {
 	Prompt    string         `json:"prompt" parquet:"prompt"`
 	Positions int            `json:"positions" parquet:"positions"`
@@ -138,8 +139,8 @@ func (r *Report) ByPrompt(name string) []Prompt {
 var ErrMismatch = errors.New("teacher and student do not match")
 
 // Compare computes the KL of a student from a teacher. Both must have the same positions in the
-// same order. vocabulary is the size of the tokenizer, which limits token ids. The value 0 means
-// the size that the files have.
+// same order, those of a prompt one after another. vocabulary is the size of the tokenizer, which
+// limits token ids. The value 0 means the size that the files have.
 func Compare(teacher, student iter.Seq2[*Row, error], vocabulary int) (*Report, error) {
 	a := newStream("teacher", teacher)
 	defer a.stop()
@@ -264,7 +265,8 @@ func (r *Report) checkVocabulary(row *Row) error {
 }
 
 // summarise sets the statistics of the report from its positions. Forms without a value at any
-// position are omitted.
+// position are omitted. It returns an error if a prompt comes again after another, since it would
+// count as several.
 func (r *Report) summarise() error {
 	r.Positions = len(r.ByPosition)
 	if r.Positions == 0 {
@@ -272,6 +274,10 @@ func (r *Report) summarise() error {
 	}
 	for _, f := range forms {
 		prompts := r.prompts(f.kl)
+		names := slicesx.Map(prompts, func(p Prompt) string { return p.Prompt })
+		if n := len(slicesx.Set(names)); n < len(names) {
+			return fmt.Errorf("the rows of %d prompts are in %d places: those of a prompt must be together", n, len(names))
+		}
 		form := Form{
 			Name:      f.name,
 			Blind:     f.blind,
@@ -314,11 +320,12 @@ func newPrompt(name string, values []float64) Prompt {
 		Positions: len(values),
 		Mean:      contest.Number(stats.Mean(values)),
 		SD:        contest.Number(stats.ClusteredSE(values) * math.Sqrt(float64(len(values)))),
-		Min:       contest.Number(math.Inf(1)),
+		Min:       contest.Number(math.NaN()),
+		Max:       contest.Number(math.NaN()),
 	}
-	for _, v := range values {
-		p.Min = min(p.Min, contest.Number(v))
-		p.Max = max(p.Max, contest.Number(v))
+	if len(values) > 0 {
+		p.Min = contest.Number(slices.Min(values))
+		p.Max = contest.Number(slices.Max(values))
 	}
 	return p
 }

@@ -3,6 +3,7 @@ package kl
 import (
 	"bytes"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
@@ -177,10 +178,26 @@ func TestCompareLines(t *testing.T) {
 	}
 }
 
+// TestAPromptWithoutValueHasNoFigures compares files that share all tokens at one of two prompts.
+func TestAPromptWithoutValueHasNoFigures(t *testing.T) {
+	t.Parallel()
+	const whole = `{"prompt":"a","logits":[0,0]}` + "\n"
+	r, err := Compare(lines(whole+`{"prompt":"b","logits":[0,0]}`), lines(whole+`{"prompt":"b","top":[[0,-1]]}`), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(r.Prompts)
+	const want = `[{"prompt":"a","positions":1,"mean":0,"sd":null,"min":0,"max":0},{"prompt":"b","positions":0,"mean":null,"sd":null,"min":null,"max":null}]`
+	if err != nil || string(text) != want {
+		t.Errorf("%v: %s, want %s", err, text, want)
+	}
+}
+
 // TestRefusals compares files that do not match, for every reason.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	ok := `{"prompt":"a","position":0,"top":[[1,-0.1],[2,-3]]}`
+	byPosition := ok + "\n" + strings.Replace(ok, `"a"`, `"b"`, 1) + "\n" + strings.Replace(ok, `:0`, `:1`, 1)
 	for _, c := range []struct {
 		name, teacher, student, want string
 		vocabulary                   int
@@ -198,6 +215,7 @@ func TestRefusals(t *testing.T) {
 		{"width", `{"prompt":"a","logits":[0,0]}`, `{"prompt":"a","logits":[0,0,0]}`, "vocabularies of 2 and 3", 0},
 		{"not a number", ok, `{"prompt":"a","logits":[null,null]}`, "largest logit", 0},
 		{"empty", "", "", "neither has a position", 0},
+		{"by position", byPosition, byPosition, "the rows of 2 prompts are in 3 places", 0},
 	} {
 		if _, err := Compare(lines(c.teacher), lines(c.student), c.vocabulary); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", c.name, err)
