@@ -315,13 +315,14 @@ func (r *Report) prompts(kl func(*Position) float64) []Prompt {
 }
 
 func newPrompt(name string, values []float64) Prompt {
+	none := contest.Number(math.NaN())
 	p := Prompt{
 		Prompt:    name,
 		Positions: len(values),
 		Mean:      contest.Number(stats.Mean(values)),
 		SD:        contest.Number(stats.ClusteredSE(values) * math.Sqrt(float64(len(values)))),
-		Min:       contest.Number(math.NaN()),
-		Max:       contest.Number(math.NaN()),
+		Min:       none,
+		Max:       none,
 	}
 	if len(values) > 0 {
 		p.Min = contest.Number(slices.Min(values))

@@ -173,7 +173,6 @@ func (f *Fetch) newJob(
 	if err != nil || isComplete {
 		return nil, err
 	}
-	stored := r.findings
 	j := &job{run: *r, day: days[name]}
 	j.detail, j.items, err = f.items(ctx, r)
 	if err != nil {
@@ -189,8 +188,8 @@ func (f *Fetch) newJob(
 			j.findings[i.ID] = i.finding
 		}
 	}
-	if j.lacksFindings {
-		maps.Copy(j.findings, stored)
+	if j.lacksFindings { // those on disk stay
+		maps.Copy(j.findings, r.findings)
 	}
 	return j, nil
 }
@@ -293,8 +292,8 @@ func (f *Fetch) downloadItem(
 // an entry of the manifest. isOnDisk reports whether the file exists afterwards.
 func (f *Fetch) downloadProblems(ctx context.Context, j *job) (isOnDisk bool, err error) {
 	path := filepath.Join(j.day.folder, "problems.jsonl")
-	if _, err := os.Stat(path); err == nil || j.day.requestedProblems {
-		return err == nil, nil
+	if _, statErr := os.Stat(path); statErr == nil || j.day.requestedProblems {
+		return statErr == nil, nil
 	}
 	j.day.requestedProblems = true
 	lines, omitted, err := f.suiteProblems(ctx, j.Suite)
