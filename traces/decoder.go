@@ -82,7 +82,7 @@ func (d *decoder) record(text []byte) (decoded, error) {
 		out, err = d.text(string(bytes.ReplaceAll(text, []byte{0}, nil)))
 	}
 	if err != nil {
-		if known, found := withoutNotNumbers(text); found {
+		if known, found := WithoutNotNumbers(text); found {
 			var secondErr error
 			if out, secondErr = d.text(string(known)); secondErr == nil {
 				out.addLoss(formats.LostNumber)

@@ -19,9 +19,9 @@ func (d *decoded) addLoss(word string) {
 	}
 }
 
-// withoutNotNumbers returns a copy of a JSON text with null in place of the numbers that JSON does
-// not have. found is false if the text has none outside of strings.
-func withoutNotNumbers(text []byte) (repaired []byte, found bool) {
+// WithoutNotNumbers returns a copy of a JSON text with null in place of the numbers that JSON does
+// not have. If the text has none outside of strings, it is returned itself, and found is false.
+func WithoutNotNumbers(text []byte) (repaired []byte, found bool) {
 	inString := false
 	last := 0
 	for i := 0; i < len(text); i++ {
@@ -43,7 +43,7 @@ func withoutNotNumbers(text []byte) (repaired []byte, found bool) {
 		}
 	}
 	if last == 0 {
-		return nil, false
+		return text, false
 	}
 	return append(repaired, text[last:]...), true
 }

@@ -17,9 +17,11 @@ import (
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/internal/asjson"
+	"github.com/trajectory-arena/arena/internal/cursor"
 	"github.com/trajectory-arena/arena/internal/slicesx"
 	plaintext "github.com/trajectory-arena/arena/internal/text"
 	"github.com/trajectory-arena/arena/student/rollout"
+	"github.com/trajectory-arena/arena/traces"
 )
 
 // Evaluation is a finished evaluation by another harness.
@@ -34,6 +36,9 @@ type Evaluation struct {
 	Settings map[string]json.RawMessage
 	// Rollouts has all samples of a problem one after another, in the order of the file.
 	Rollouts []Rollout
+
+	// stated is the number of samples that the harness says the evaluation has, 0 if it says none.
+	stated int64
 }
 
 // Rollout is one sample of a problem.
@@ -66,8 +71,8 @@ const (
 // Read reads the results at path: a file, or the folder that verifiers writes.
 func Read(path string) (*Evaluation, error) {
 	e, err := read(path)
-	if err == nil && len(e.Rollouts) == 0 {
-		err = errors.New("there is no sample in it")
+	if err == nil && int64(len(e.Rollouts)) < max(e.stated, 1) {
+		err = fmt.Errorf("%w: it has %d samples, and states %d", ErrUnfinished, len(e.Rollouts), e.stated)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read results %s: %w", path, err)
@@ -107,7 +112,7 @@ func isFile(folder, name string) bool {
 }
 
 // readDocument reads a JSON document: a log of inspect_ai, or the results of tau2-bench. The error
-// is ErrUnknown for any other document.
+// is ErrUnknown for any other document, and errDamaged for one of these that is cut.
 func readDocument(path string) (*Evaluation, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -117,14 +122,28 @@ func readDocument(path string) (*Evaluation, error) {
 	if err = errors.Join(err, f.Close()); err != nil {
 		return nil, err
 	}
-	doc := gjson.ParseBytes(text)
+	doc, damage := parse(text)
 	switch {
 	case doc.Get("eval").IsObject() && doc.Get("samples").IsArray():
-		return readInspectDocument(doc)
+		return readInspectDocument(doc, damage)
 	case doc.Get("simulations").IsArray() && doc.Get("info").IsObject():
-		return readTau2(doc)
+		return readTau2(doc), damage
 	}
 	return nil, ErrUnknown
+}
+
+// errDamaged is the error for a text of which a part is missing, such as that of a cut file.
+var errDamaged = errors.New("it is no whole JSON value")
+
+// parse reads a JSON value. Words for numbers that JSON does not have, such as NaN, are null. With
+// errDamaged it returns what is readable, by which a caller may recognise the format.
+func parse(text []byte) (gjson.Result, error) {
+	text, _ = traces.WithoutNotNumbers(text)
+	v := gjson.ParseBytes(text)
+	if !cursor.Valid(string(text)) {
+		return v, errDamaged
+	}
+	return v, nil
 }
 
 // order sorts the samples by problem (in the order in which the problems first occur) and then by
@@ -160,26 +179,21 @@ func (e *Evaluation) setting(name string, v gjson.Result) {
 	case !v.Exists():
 	case v.IsObject():
 		for key, member := range members(v) {
-			e.Settings[name+"."+key] = valid(member)
+			e.Settings[name+"."+key] = raw(member)
 		}
 	default:
-		e.Settings[name] = valid(v)
+		e.Settings[name] = raw(v)
 	}
 }
 
-// valid returns a value as JSON. A value that is not valid JSON, such as NaN, becomes a string.
-func valid(v gjson.Result) json.RawMessage {
-	if json.Valid([]byte(v.Raw)) {
-		return json.RawMessage(v.Raw)
-	}
-	return asjson.Bytes(strings.ToValidUTF8(v.Raw, "\ufffd"))
-}
+// raw returns a value as JSON, a missing one as null.
+func raw(v gjson.Result) json.RawMessage { return json.RawMessage(cmp.Or(v.Raw, "null")) }
 
 // newRollout returns a rollout without a score, with what all harnesses record: the problem's id,
 // the request and the messages. about has the fields of the problem that may name a group or a
 // category.
 func (e *Evaluation) newRollout(id, request string, messages, about gjson.Result) Rollout {
-	r := Rollout{Request: request, Group: "request " + cmp.Or(request, id), Messages: valid(messages)}
+	r := Rollout{Request: request, Group: "request " + cmp.Or(request, id), Messages: raw(messages)}
 	r.ProblemID = id
 	r.Recommended = []string{}
 	r.Score = json.RawMessage("null")

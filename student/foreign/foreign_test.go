@@ -131,6 +131,51 @@ func TestWhatIsNotRead(t *testing.T) {
 	}
 }
 
+// TestACutFileIsNoEvaluation cuts the files of the harnesses at each quarter, with the last sample
+// torn or missing: none is read as a smaller evaluation.
+func TestACutFileIsNoEvaluation(t *testing.T) {
+	t.Parallel()
+	for _, path := range []string{"tau2.json", "rows/results.jsonl", "rows/metadata.json", "traces/traces.jsonl"} {
+		text, err := os.ReadFile(filepath.Join("testdata", path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for at := len(text) / 4; at < len(text); at += len(text) / 4 {
+			folder := t.TempDir()
+			if err := os.CopyFS(folder, os.DirFS("testdata")); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(folder, path), text[:at], 0o600); err != nil {
+				t.Fatal(err)
+			}
+			whole, _, _ := strings.Cut(path, "/")
+			if e, err := Read(filepath.Join(folder, whole)); err == nil {
+				t.Errorf("%s: %d samples read of a file that was cut at %d of %d bytes", path, len(e.Rollouts), at, len(text))
+			}
+		}
+	}
+}
+
+// TestDamageIsNamed checks that the error for a damaged file says what is wrong.
+func TestDamageIsNamed(t *testing.T) {
+	t.Parallel()
+	log := head + sample("a", `,"scores":{"s":{"value":1}}`)
+	trace := `{"task":{},"traces":[]}` + "\n"
+	for _, file := range []struct{ name, text, want string }{
+		{"log.json", log, "no whole JSON value"},
+		{"log.json", log + `,{"id":"b","scores":{"s":{"value":1}},"mess`, "no whole JSON value"},
+		{"log.json", log + `],"results":{"total_samples":2}}`, "1 samples, and states 2"},
+		{"log.json", log + `],"results":{"total_samples":2,"early_stopping":{"early_stops":[{}]}}}`, ""},
+		{"log.json", `{"info":{"num_trials":2},"tasks":[{"id":"a"}],"simulations":[{"task_id":"a"}]}`, "1 samples, and states 2"},
+		{tracesFile, trace + `{"task":{},"traces":[`, "line 2"},
+	} {
+		_, err := Read(write(t, file.name, file.text))
+		if got := fmt.Sprint(err); !strings.Contains(got, file.want) || file.want == "" && err != nil {
+			t.Errorf("%s: %v, want %q", file.text, err, file.want)
+		}
+	}
+}
+
 // TestGroups checks that a stated group is used, and otherwise the request.
 func TestGroups(t *testing.T) {
 	t.Parallel()

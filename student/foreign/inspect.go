@@ -24,7 +24,7 @@ func readInspectZip(path string) (_ *Evaluation, err error) {
 	}
 	log.RegisterDecompressor(zstd.ZipMethodWinZip, zstd.ZipDecompressor())
 	defer wrong.Close(&err, log.Close)
-	var header string
+	var header gjson.Result
 	for _, f := range log.File {
 		if f.Name == "header.json" {
 			header, err = readEntry(f)
@@ -33,10 +33,10 @@ func readInspectZip(path string) (_ *Evaluation, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if header == "" { // written when the evaluation ends
+	if !header.Exists() { // written when the evaluation ends
 		return nil, ErrUnfinished
 	}
-	e, err := newInspect(gjson.Parse(header))
+	e, err := newInspect(header)
 	if err != nil {
 		return nil, err
 	}
@@ -48,24 +48,27 @@ func readInspectZip(path string) (_ *Evaluation, err error) {
 		if err != nil {
 			return nil, err
 		}
-		e.addInspectSample(gjson.Parse(sample))
+		e.addInspectSample(sample)
 	}
 	return e, nil
 }
 
-func readEntry(f *zip.File) (string, error) {
+func readEntry(f *zip.File) (v gjson.Result, err error) {
+	var text []byte
 	in, err := f.Open()
-	if err != nil {
-		return "", fmt.Errorf("%s: %w", f.Name, err)
+	if err == nil {
+		text, err = plaintext.ReadAll(in, maxSample)
+		err = errors.Join(err, in.Close())
 	}
-	text, err := plaintext.ReadAll(in, maxSample)
-	if err = errors.Join(err, in.Close()); err != nil {
-		return "", fmt.Errorf("%s: %w", f.Name, err)
+	if err == nil {
+		v, err = parse(text)
 	}
-	return string(text), nil
+	return v, wrong.Wrap(f.Name, err)
 }
 
-func readInspectDocument(doc gjson.Result) (*Evaluation, error) {
+// readInspectDocument reads a log of inspect_ai that is one document. damage is the error that it
+// was read with: a log that is cut and has not ended is unfinished.
+func readInspectDocument(doc gjson.Result, damage error) (*Evaluation, error) {
 	e, err := newInspect(doc)
 	if err != nil {
 		return nil, err
@@ -73,7 +76,7 @@ func readInspectDocument(doc gjson.Result) (*Evaluation, error) {
 	for _, sample := range members(doc.Get("samples")) {
 		e.addInspectSample(sample)
 	}
-	return e, nil
+	return e, damage
 }
 
 // newInspect returns an evaluation without samples from the header of a log of inspect_ai. The
@@ -89,6 +92,7 @@ func newInspect(header gjson.Result) (*Evaluation, error) {
 	}
 	e.setting("dataset", spec.Get("dataset.name"))
 	e.setting("steps", header.Get("plan.steps"))
+	e.stated = header.Get("results.total_samples").Int() - header.Get("results.early_stopping.early_stops.#").Int()
 	return e, nil
 }
 

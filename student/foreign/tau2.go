@@ -12,9 +12,8 @@ import (
 // model, but of the program or of the simulated customer.
 var notTheModels = []string{"infrastructure_error", "unexpected_error", "user_error"}
 
-// readTau2 reads the results of tau2-bench, a document with the simulations. The error is always
-// nil.
-func readTau2(doc gjson.Result) (*Evaluation, error) {
+// readTau2 reads the results of tau2-bench, a document with the simulations.
+func readTau2(doc gjson.Result) *Evaluation {
 	info := doc.Get("info")
 	e := &Evaluation{
 		Harness: "tau2-bench", Task: info.Get("environment_info.domain_name").String(), Model: info.Get("agent_info.llm").String(), Scorer: "reward",
@@ -24,6 +23,7 @@ func readTau2(doc gjson.Result) (*Evaluation, error) {
 	}
 	e.setting("agent_implementation", info.Get("agent_info.implementation"))
 	e.setting("agent_llm_args", info.Get("agent_info.llm_args"))
+	e.stated = info.Get("num_trials").Int() * doc.Get("tasks.#").Int()
 	tasks := map[string]gjson.Result{}
 	for _, task := range members(doc.Get("tasks")) {
 		tasks[task.Get("id").String()] = task
@@ -31,7 +31,7 @@ func readTau2(doc gjson.Result) (*Evaluation, error) {
 	for _, simulation := range members(doc.Get("simulations")) {
 		e.addSimulation(simulation, tasks[simulation.Get("task_id").String()])
 	}
-	return e, nil
+	return e
 }
 
 func (e *Evaluation) addSimulation(s, task gjson.Result) {

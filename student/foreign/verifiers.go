@@ -1,7 +1,11 @@
 package foreign
 
 import (
+	"cmp"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -20,8 +24,8 @@ const (
 	tracesFile = "traces.jsonl"
 )
 
-// eachLine calls f with each line of a file, parsed as JSON. The error is that of the file, or of a
-// line of more than maxSample bytes.
+// eachLine calls f with each line of a file, parsed as JSON. It ends at a line that is damaged or has
+// more than maxSample bytes, and the error names that line.
 func eachLine(path string, f func(gjson.Result)) (err error) {
 	in, err := os.Open(path)
 	if err != nil {
@@ -32,27 +36,42 @@ func eachLine(path string, f func(gjson.Result)) (err error) {
 		if err != nil {
 			return err
 		}
-		f(gjson.Parse(string(line.Text)))
+		v, err := parse(line.Text)
+		f(v)
+		if err != nil {
+			return fmt.Errorf("line %d: %w", line.Number, err)
+		}
 	}
 	return nil
+}
+
+// readBeside reads a JSON file with this name in the folder of path. It returns no value and no error
+// if there is none.
+func readBeside(path, name string) (gjson.Result, error) {
+	text, err := os.ReadFile(filepath.Join(filepath.Dir(path), name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return gjson.Result{}, nil
+	}
+	var v gjson.Result
+	if err == nil {
+		v, err = parse(text)
+	}
+	return v, wrong.Wrap(name, err)
 }
 
 // readVerifiersRows reads the evaluation in the file results.jsonl (path) of verifiers, and
 // metadata.json in the same folder. The error is ErrUnknown if the latter is missing.
 func readVerifiersRows(path string) (*Evaluation, error) {
-	text, err := os.ReadFile(filepath.Join(filepath.Dir(path), "metadata.json"))
-	about := gjson.ParseBytes(text)
-	if err != nil || !about.Get("env_id").Exists() {
+	about, damage := readBeside(path, "metadata.json")
+	if !about.Get("env_id").Exists() {
 		return nil, ErrUnknown
 	}
 	e := &Evaluation{Harness: "verifiers", Task: about.Get("env_id").String(), Model: about.Get("model").String(), Scorer: "reward"}
 	for _, name := range []string{"env_args", "sampling_args", "rollouts_per_example"} {
 		e.setting(name, about.Get(name))
 	}
-	err = eachLine(path, func(row gjson.Result) {
-		e.addVerifiersRow(row)
-	})
-	return e, err
+	e.stated = about.Get("num_examples").Int() * about.Get("rollouts_per_example").Int()
+	return e, errors.Join(damage, eachLine(path, e.addVerifiersRow))
 }
 
 func (e *Evaluation) addVerifiersRow(row gjson.Result) {
@@ -88,7 +107,7 @@ func joined(prompt, completion gjson.Result) gjson.Result {
 	for _, list := range []gjson.Result{prompt, completion} {
 		for _, m := range members(list) {
 			if m.IsObject() {
-				all = append(all, valid(m))
+				all = append(all, raw(m))
 			}
 		}
 	}
@@ -99,25 +118,22 @@ func joined(prompt, completion gjson.Result) gjson.Result {
 // later, and its settings from configs/eval.json in the same folder if that exists.
 func readVerifiersTraces(path string) (*Evaluation, error) {
 	e := &Evaluation{Harness: "verifiers", Scorer: "reward"}
-	text, err := os.ReadFile(filepath.Join(filepath.Dir(path), "configs", "eval.json"))
-	if err == nil {
-		config := gjson.ParseBytes(text)
-		for _, name := range []string{"env", "taskset", "sampling", "harness"} {
-			e.setting(name, config.Get(name))
-		}
+	config, damage := readBeside(path, "configs/eval.json")
+	for _, name := range []string{"env", "taskset", "sampling", "harness"} {
+		e.setting(name, config.Get(name))
 	}
 	known := true
-	err = eachLine(path, func(episode gjson.Result) {
+	err := eachLine(path, func(episode gjson.Result) {
 		known = known && episode.Get("traces").IsArray() && episode.Get("task").IsObject()
 		e.Task = episode.Get("env.id").String()
 		for _, trace := range members(episode.Get("traces")) {
 			e.addVerifiersTrace(trace)
 		}
 	})
-	if err == nil && !known {
-		err = ErrUnknown
+	if !known {
+		return nil, ErrUnknown
 	}
-	return e, err
+	return e, errors.Join(damage, err)
 }
 
 func (e *Evaluation) addVerifiersTrace(trace gjson.Result) {
@@ -126,7 +142,10 @@ func (e *Evaluation) addVerifiersTrace(trace gjson.Result) {
 	}
 	e.Model = trace.Get("agent.config.model").String()
 	data := trace.Get("task.data")
-	id := firstOf(data.Get("id"), data.Get("example_id"), data.Get("idx"), data.Get("name"), trace.Get("task.key"), trace.Get("task.hash"))
+	id := ""
+	for _, path := range []string{"data.id", "data.example_id", "data.idx", "data.name", "key", "hash"} {
+		id = cmp.Or(id, trace.Get("task."+path).String())
+	}
 	r := e.newRollout(id, lastRequest(data.Get("prompt")), branch(trace.Get("nodes")), data)
 	var rewards float64
 	known := false
@@ -158,7 +177,7 @@ func branch(nodes gjson.Result) gjson.Result {
 	list := nodes.Array()
 	var messages []json.RawMessage
 	for i := int64(len(list)) - 1; i >= 0; {
-		messages = append(messages, valid(list[i].Get("message")))
+		messages = append(messages, raw(list[i].Get("message")))
 		parent := list[i].Get("parent")
 		if parent.Type != gjson.Number || parent.Int() >= i {
 			break
@@ -167,15 +186,6 @@ func branch(nodes gjson.Result) gjson.Result {
 	}
 	slices.Reverse(messages)
 	return gjson.ParseBytes(asjson.Bytes(messages))
-}
-
-func firstOf(values ...gjson.Result) string {
-	for _, v := range values {
-		if v.Exists() && v.Type != gjson.Null {
-			return v.String()
-		}
-	}
-	return ""
 }
 
 // numbers returns those members of a JSON object that are finite numbers, by name.
