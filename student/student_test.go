@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -282,7 +283,7 @@ func checkBehaviours(t *testing.T, behaviourSet map[string]behaviour, names []st
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("summary (-want +got):\n%s", diff)
 	}
-	if *s.ASRAll != float64(successes)/float64(n) || *s.ASRScored != float64(successes)/float64(n-lost) || s.Pass["pass@1"].Mean-*s.ASRAll > 1e-12 {
+	if *s.ASRAll != float64(successes)/float64(n) || *s.ASRScored != float64(successes)/float64(n-lost) || math.Abs(s.Pass["pass@1"].Mean-*s.ASRScored) > 1e-12 {
 		t.Errorf("rates: %v %v %v", *s.ASRAll, *s.ASRScored, s.Pass)
 	}
 }

@@ -71,13 +71,9 @@ func Table(s *evaluation.Summary) string {
 
 // passRates returns a line for people for each pass rate, pass@k or pass^k, with its interval.
 func passRates(s *evaluation.Summary) (lines string) {
-	note := ""
-	if s.InfraErrors > 0 {
-		note = ", infra as not solved"
-	}
 	for _, k := range slicesx.SortedKeys(s.Pass) {
 		rate := s.Pass[k]
-		lines += fmt.Sprintf("%-13s %s%s\n", k, sure95(&rate.Mean, rate.CI95), note)
+		lines += fmt.Sprintf("%-13s %s\n", k, sure95(&rate.Mean, rate.CI95))
 	}
 	return lines
 }

@@ -41,6 +41,25 @@ func TestUnknownFiguresAreNull(t *testing.T) {
 	}
 }
 
+// TestLostSamplesAreInNoPassRate has a problem of which two samples were solved and two had no
+// answer of a server.
+func TestLostSamplesAreInNoPassRate(t *testing.T) {
+	t.Parallel()
+	tally := newTally(nil, false, nil)
+	for _, isLost := range []bool{false, true, true, false} {
+		r := &rollout.Result{ProblemID: "p", Outcome: rollout.Scored, Success: new(true)}
+		if isLost {
+			r = &rollout.Result{ProblemID: "p", Outcome: rollout.Infra, Infra: new("error")}
+		}
+		tally.add(r)
+	}
+	tally.endProblem()
+	s := tally.summary()
+	if len(s.Pass) != 4 || s.Pass["pass@2"].Mean != 1 || s.Pass["pass^2"].Mean != 1 {
+		t.Errorf("pass rates for k = 1 and 2: %+v", s.Pass)
+	}
+}
+
 // TestProblemsThatCannotBeScored holds that problems without a valid reward are refused, since no
 // model could solve them.
 func TestProblemsThatCannotBeScored(t *testing.T) {

@@ -3,6 +3,8 @@ package student
 import (
 	"fmt"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/trajectory-arena/arena/internal/evaluation"
 	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/internal/stats"
@@ -150,13 +152,13 @@ func (t *tally) endProblem() {
 		s.Flaky++
 	}
 	for _, k := range passAt {
-		if k > p.Samples {
+		if k > p.Scored {
 			break
 		}
 		name := fmt.Sprintf("pass@%d", k)
 		hat := fmt.Sprintf("pass^%d", k)
-		t.addPass(name, stats.PassAtK(p.Samples, p.Successes, k))
-		t.addPass(hat, stats.PassHatK(p.Samples, p.Successes, k))
+		t.addPass(name, stats.PassAtK(p.Scored, p.Successes, k))
+		t.addPass(hat, stats.PassHatK(p.Scored, p.Successes, k))
 	}
 	t.addPart(&s.Part)
 	category := string(p.Category)
@@ -175,7 +177,7 @@ func (t *tally) addPass(name string, value float64) {
 		t.pass[name] = &ratio{}
 	}
 	t.pass[name].begin(t.problem.ProblemID)
-	t.pass[name].add(value, 1)
+	t.pass[name].add(value, float64(t.problem.Scored))
 }
 
 func (t *tally) addPart(p *evaluation.Part) {
@@ -208,7 +210,7 @@ func (t *tally) summary() *evaluation.Summary {
 	}
 	if s.Scored > 0 && s.NoRate == "" {
 		for name, values := range t.pass {
-			s.Pass[name] = t.passRate(values, s.Samples/s.Problems)
+			s.Pass[name] = t.passRate(values)
 		}
 	}
 	for axis, r := range t.axes {
@@ -232,10 +234,7 @@ func (t *tally) summary() *evaluation.Summary {
 // setRates sets the rates of a part of the summary with their standard errors and intervals. scored
 // has the sum of rewards and the number of scored rollouts of each problem.
 func (t *tally) setRates(p *evaluation.Part, scored *ratio) {
-	gained := 0.0
-	for _, g := range scored.gained {
-		gained += g
-	}
+	gained := floats.Sum(scored.gained)
 	p.ASRAll, p.ASRScored = stats.FiniteOrNil(gained/float64(p.Samples)), stats.FiniteOrNil(gained/float64(p.Scored))
 	perProblem := float64(p.Samples) / float64(p.Problems)
 	rates := slicesx.Map(scored.gained, func(wins float64) float64 {
@@ -260,7 +259,7 @@ const maxUnparsed = 0.2
 func rateOf(a, b int) *float64 { return stats.FiniteOrNil(float64(a) / float64(b)) }
 
 // passAt are the values of k for which pass@k (at least one of k samples succeeds) and pass^k (all
-// of k do) are reported, each over the problems that have at least k samples.
+// of k do) are reported, each over the problems that have at least k scored samples.
 var passAt = []int{1, 2, 4, 8}
 
 // variances returns pointers to two variances of results, between problems and within problems. A
@@ -269,22 +268,22 @@ func variances(between, within float64) (*float64, *float64) {
 	return stats.FiniteOrNil(between), stats.FiniteOrNil(within)
 }
 
-func (t *tally) passRate(values *ratio, samples int) evaluation.PassRate {
+// passRate returns the mean of a pass rate over problems. values has the rate of each problem and the
+// number of its scored samples.
+func (t *tally) passRate(values *ratio) evaluation.PassRate {
 	r := evaluation.PassRate{
 		Mean:     stats.Mean(values.gained),
 		Problems: len(values.gained),
 	}
 	se, groups := stats.GroupedSE(values.gained, t.groups.of(values.ids))
-	r.SE, r.CI95 = known(se, stats.ClusteredWilson(r.Mean, se, groups, len(values.gained)*samples))
+	r.SE, r.CI95 = known(se, stats.ClusteredWilson(r.Mean, se, groups, int(floats.Sum(values.tries))))
 	return r
 }
 
 func (r *ratio) share() (se *float64, interval *[2]float64) {
 	rate, spread := stats.Ratio(r.gained, r.tries)
 	problems := 0
-	tries := 0.0
 	for _, n := range r.tries {
-		tries += n
 		if n > 0 {
 			problems++
 		}
@@ -292,7 +291,7 @@ func (r *ratio) share() (se *float64, interval *[2]float64) {
 	if rate < 0 || rate > 1 { // of rewards on another scale
 		return known(spread, stats.T95(rate, spread, problems))
 	}
-	return known(spread, stats.ClusteredWilson(rate, spread, problems, int(tries)))
+	return known(spread, stats.ClusteredWilson(rate, spread, problems, int(floats.Sum(r.tries))))
 }
 
 // known returns pointers to se, the standard error of a mean over problems, and to the mean's 95 %
