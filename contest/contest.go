@@ -38,10 +38,14 @@ func Rate(count, n int) Figure {
 	return NewFigure(float64(count)/float64(n), stats.Wilson(count, n), n)
 }
 
-// String returns the value with its interval and sample size, or that nothing was measured.
+// String returns the value with its interval, if it has one, and its sample size, or that nothing
+// was measured.
 func (f Figure) String() string {
 	if f.N == 0 {
 		return "not measured"
+	}
+	if math.IsNaN(float64(f.Low)) {
+		return fmt.Sprintf("%.6g (no interval, n %d)", f.Value, f.N)
 	}
 	return fmt.Sprintf("%.6g (95 %% %.4g to %.4g, n %d)", f.Value, f.Low, f.High, f.N)
 }

@@ -32,6 +32,9 @@ func TestPublishedValues(t *testing.T) {
 	near(t, "paired t of equals", PairedT([]float64{2, 2})+PairedT([]float64{-2, -2}), 1)
 	rho, _ := Spearman([]float64{1, 2, 3, 4, 5, 6}, []float64{2, 1, 4, 3, 6, 6})
 	near(t, "Spearman", rho, 0.8696565534786727)
+	if rho, i := Spearman([]float64{1, 2, 3, 4}, []float64{9, 7, 5, 2}); rho > -0.999 || !math.IsNaN(i.Low) || !math.IsNaN(i.High) {
+		t.Errorf("four pairs in one order have the correlation %g with the interval %v", rho, i)
+	}
 	near(t, "se", ClusteredSE([]float64{0, 1, 1, 0}), math.Sqrt(1.0/12))
 	for i, want := range []float64{0.03, 0.06, 0.06, 0.02} {
 		near(t, "holm", Holm([]float64{0.01, 0.04, 0.03, 0.005})[i], want)

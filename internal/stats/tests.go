@@ -55,12 +55,12 @@ func PairedT(differences []float64) float64 {
 
 // Spearman returns the rank correlation of pairs and its 95 % interval (Fisher's
 // transformation with the variance 1.06/(n-3) of Fieller, Hartley and Pearson 1957). The
-// correlation is NaN if x or y is constant. The interval is -1 to 1 for fewer than four
-// pairs.
+// correlation is NaN if x or y is constant. The interval is -1 to 1 for three pairs. Its ends are NaN
+// for fewer, and for a correlation of 1 or -1, where the transformation is infinite.
 func Spearman(x, y []float64) (float64, Interval) {
 	rho := stat.Correlation(ranks(x), ranks(y), nil)
-	if len(x) < 4 {
-		return rho, Interval{-1, 1}
+	if math.Abs(rho) > 1-1e-9 { // 1, but for rounding
+		return rho, Interval{math.NaN(), math.NaN()}
 	}
 	half := float64(Z95 * math.Sqrt(1.06/float64(len(x)-3)))
 	z := math.Atanh(rho)
