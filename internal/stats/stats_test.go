@@ -67,3 +67,19 @@ func TestPass(t *testing.T) {
 	near(t, "pass^2", hat(8, 3, 2), 3.0/28)
 	near(t, "pass^4", hat(8, 3, 4), 0)
 }
+
+// TestRewardsOnAnotherScale compares rewards from 2 to 8: no bound of shares holds for them.
+func TestRewardsOnAnotherScale(t *testing.T) {
+	t.Parallel()
+	p := NewPaired([]float64{2, 3, 4, 3, 2}, []float64{6, 6, 8, 5, 6}, 1, 1, nil)
+	i := p.Interval()
+	if i.Low >= p.Difference || i.High <= p.Difference || i.High <= 1 {
+		t.Errorf("the difference %g has the interval %v", p.Difference, i)
+	}
+	if power := p.Power(0.1); !math.IsNaN(power) {
+		t.Errorf("power %g", power)
+	}
+	if smallest := p.MDE80(); !math.IsNaN(smallest) {
+		t.Errorf("smallest difference %g", smallest)
+	}
+}

@@ -102,6 +102,8 @@ type Paired struct {
 	// SE is the standard error of Difference. It is NaN for fewer than two groups, and 0 if the
 	// difference is the same for all problems.
 	SE float64
+	// areShares reports whether all means of problems are from 0 to 1.
+	areShares bool
 	// samplesPerProblem is the harmonic mean of the samples per problem of A and B.
 	samplesPerProblem float64
 }
@@ -112,7 +114,9 @@ type Paired struct {
 func NewPaired(a, b []float64, samplesA, samplesB float64, groups []int) Paired {
 	deltas := make([]float64, len(a))
 	differs := make([]float64, len(a))
+	areShares := true
 	for i := range a {
+		areShares = areShares && min(a[i], b[i]) >= 0 && max(a[i], b[i]) <= 1
 		deltas[i] = b[i] - a[i]
 		if a[i] != b[i] {
 			differs[i] = 1
@@ -123,6 +127,7 @@ func NewPaired(a, b []float64, samplesA, samplesB float64, groups []int) Paired 
 		A:                 Mean(a),
 		B:                 Mean(b),
 		Difference:        Mean(deltas),
+		areShares:         areShares,
 		samplesPerProblem: 2 / (1/samplesA + 1/samplesB),
 	}
 	p.SE, p.Groups = GroupedSE(deltas, groups)
@@ -132,7 +137,7 @@ func NewPaired(a, b []float64, samplesA, samplesB float64, groups []int) Paired 
 	return p
 }
 
-// Interval returns the 95 % interval of Difference. Its ends are NaN if SE is 0 or NaN. If P is
+// Interval returns the 95 % interval of Difference, which for shares is within -1 and 1. Its ends are NaN if SE is 0 or NaN. If P is
 // the p-value of the sign test, the interval uses the standard error that would give this P, so
 // that interval and test agree.
 func (p Paired) Interval() Interval {
@@ -144,7 +149,10 @@ func (p Paired) Interval() Interval {
 		se = math.Abs(p.Difference) / studentsT(p.Groups).Quantile(1-p.signP()/2)
 	}
 	i := T95(p.Difference, se, p.Groups)
-	return Interval{max(-1, i.Low), min(1, i.High)}
+	if p.areShares {
+		i = Interval{max(-1, i.Low), min(1, i.High)}
+	}
+	return i
 }
 
 // P returns the two-sided p-value of the hypothesis that there is no difference. It is at least
@@ -167,13 +175,14 @@ func (p Paired) tP() float64 {
 func (p Paired) signP() float64 { return math.Exp2(float64(1 - p.Differing)) }
 
 // Power returns the probability that P is at most 5 % if the true difference has this size and b
-// solves the same share of a's failures on every problem. It is NaN if SE is 0 or NaN.
+// solves the same share of a's failures on every problem. It is NaN if SE is 0 or NaN, and for means
+// that are no shares, such as rewards up to 10.
 func (p Paired) Power(difference float64) float64 {
 	return studentsT(p.Groups).CDF(difference/p.alternativeSE(difference) - t95(p.Groups))
 }
 
 // MDE80 returns the minimum detectable effect: the smallest true difference with a Power of 80
-// %. It is NaN if SE is 0 or NaN, or if even a difference of 1 has less power.
+// %. It is NaN if Power is, or if even a difference of 1 has less power.
 func (p Paired) MDE80() float64 {
 	if !(p.SE > 0) {
 		return math.NaN()
@@ -194,7 +203,7 @@ func (p Paired) MDE80() float64 {
 // reasons. The better student gains most on the problems on which the other is worst, so
 // differences vary more between problems. And samples vary more for rates near one half.
 func (p Paired) alternativeSE(difference float64) float64 {
-	if !(p.SE > 0) {
+	if !p.areShares || !(p.SE > 0) {
 		return math.NaN()
 	}
 	mean := float64((p.A + p.B) / 2)
