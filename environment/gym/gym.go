@@ -284,7 +284,8 @@ func (s *server) writeFault(
 
 // handleAggregate computes the metrics of a batch of /verify answers: how many samples are scored
 // and masked and how many state no reward, how many scored ones have thoughts that could not be
-// compared, the mean reward of the scored ones, and the mean success of those with an outcome.
+// compared, the mean reward of the scored ones, how many of them have a known outcome, and the mean
+// success of these.
 func (s *server) handleAggregate(
 	w http.ResponseWriter,
 	_ *http.Request,
@@ -312,15 +313,14 @@ func (s *server) handleAggregate(
 			uncompared++
 		}
 		sum += reward.Num
-		success := v.Get("success")
-		if success.IsBool() { // an unknown outcome is null
+		if success := v.Get("success"); success.IsBool() { // an unknown outcome is null
 			known++
-		}
-		if success.Bool() {
-			solved++
+			if success.Bool() {
+				solved++
+			}
 		}
 	}
-	metrics := map[string]any{"scored": scored, "masked": masked, "unrewarded": unrewarded, "uncompared_thoughts": uncompared}
+	metrics := map[string]any{"scored": scored, "masked": masked, "unrewarded": unrewarded, "uncompared_thoughts": uncompared, "known_outcomes": known}
 	if scored > 0 {
 		metrics["mean/reward"] = sum / float64(scored)
 	}

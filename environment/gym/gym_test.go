@@ -434,15 +434,15 @@ func TestAFailedJudgeTellsNoKey(t *testing.T) {
 }
 
 // TestAnUnknownRewardIsNotZero checks the metrics of a batch in which one reward is null and one is
-// missing.
+// missing, and the outcome of one is no boolean.
 func TestAnUnknownRewardIsNotZero(t *testing.T) {
 	t.Parallel()
 	s := httptest.NewServer(gym.Handler(open(t, "strict"), gym.Options{Failures: gym.Masked}))
 	defer s.Close()
 	_, body := newClient(t, s.URL).post("/aggregate_metrics", `{"verify_responses":[
-		{"reward":0.5,"success":true},{"reward":null},{"success":null},{"reward":0,"mask_sample":true}]}`)
+		{"reward":0.5,"success":true},{"reward":0.5,"success":1},{"reward":0.5},{"reward":null},{"success":null},{"reward":0,"mask_sample":true}]}`)
 	metrics := gjson.Get(body, "key_metrics")
-	for name, want := range map[string]float64{"mean/reward": 0.5, "mean/success": 1, "scored": 1, "masked": 1, "unrewarded": 2} {
+	for name, want := range map[string]float64{"mean/reward": 0.5, "mean/success": 1, "known_outcomes": 1, "scored": 3, "masked": 1, "unrewarded": 2} {
 		if got := metrics.Get(gjson.Escape(name)).Float(); got != want {
 			t.Errorf("%s %v, want %v in %s", name, got, want, body)
 		}
