@@ -50,3 +50,22 @@ func TestAFaultHasNoSecret(t *testing.T) {
 		t.Error(fault.Reason)
 	}
 }
+
+// TestNamesOfTools opens servers with a tool whose name is a path of the environment's own, or no
+// segment of a path, and with one that is only like these.
+func TestNamesOfTools(t *testing.T) {
+	t.Parallel()
+	for name, isRefused := range map[string]bool{
+		"verify": true, "reward": true, "seed_session": true, "aggregate_metrics": true, "mcp": true, "files/read": true, "..": true,
+		"verify_order": false, "files.read": false,
+	} {
+		tools := mcp.NewServer(&mcp.Implementation{Name: "desk", Version: "1"}, nil)
+		tools.AddTool(&mcp.Tool{Name: name, InputSchema: map[string]any{"type": "object"}}, nil)
+		web := httptest.NewServer(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return tools }, &mcp.StreamableHTTPOptions{Stateless: true}))
+		_, err := toolserver.Open(t.Context(), web.URL, "", &domain.Domain{})
+		if (err != nil) != isRefused || isRefused && !strings.Contains(err.Error(), "cannot be called at /"+name) {
+			t.Errorf("%s: %v", name, err)
+		}
+		web.Close()
+	}
+}

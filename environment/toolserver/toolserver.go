@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -34,6 +35,10 @@ const (
 	maxText  = 1 << 20
 )
 
+// unusable matches the names of tools that cannot be called at /NAME: the paths of package gym, where
+// a call of "verify" would end the episode, and what is no segment of a path.
+var unusable = regexp.MustCompile(`(?s)^(seed_session|verify|aggregate_metrics|reward|mcp|\.*|.*[/?#%].*)$`)
+
 // Server is an MCP server whose tools episodes call.
 type Server struct {
 	// Tools are the tools as OpenAI tool definitions, one JSON object each.
@@ -49,7 +54,7 @@ type Server struct {
 
 // Open returns the MCP server at an HTTP address with its tools. key is the bearer token that the
 // server requires, "" for none; no other server receives it. It returns an error if the server does not
-// answer or has no tools. Tools with the role end of the domain end an episode.
+// answer, has no tools, or has one whose name is reserved or no segment of a path. Tools with the role end of the domain end an episode.
 func Open(ctx context.Context, url, key string, d *domain.Domain) (*Server, error) {
 	s := &Server{
 		domain: d,
@@ -64,6 +69,9 @@ func Open(ctx context.Context, url, key string, d *domain.Domain) (*Server, erro
 	for tool, err := range session.client.Tools(ctx, nil) {
 		if err != nil {
 			return nil, fmt.Errorf("list the tools of %s: %w", url, err)
+		}
+		if unusable.MatchString(tool.Name) {
+			return nil, fmt.Errorf("the server at %s has a tool %q, which cannot be called at /%[2]s", url, tool.Name)
 		}
 		s.names = append(s.names, tool.Name)
 		s.Tools = append(s.Tools, arena.Raw(asjson.Bytes(map[string]any{
