@@ -13,6 +13,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/tidwall/gjson"
 
@@ -73,18 +74,18 @@ func Handler(e *environment.Environment, o Options) http.Handler {
 	return http.NewCrossOriginProtection().Handler(s.withToken(mux))
 }
 
-// withToken returns a handler that rejects requests without the bearer token of the options with
-// status 401. It returns h itself if no token is configured.
+// withToken returns a handler that rejects requests without the bearer token of the options, if one
+// is configured, with status 401. Others have as long to answer as an episode may last, since a tool
+// may take that long, and a minute more to write the answer.
 func (s *server) withToken(h http.Handler) http.Handler {
-	if s.options.Token == "" {
-		return h
-	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		token := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
-		if subtle.ConstantTimeCompare([]byte(token), []byte(s.options.Token)) != 1 {
+		if s.options.Token != "" && subtle.ConstantTimeCompare([]byte(token), []byte(s.options.Token)) != 1 {
 			writeError(w, http.StatusUnauthorized, errors.New("the token is missing or another one: send it as Authorization: Bearer"))
 			return
 		}
+		end := s.environment.Now().Add(s.environment.Limits.Age + time.Minute)
+		_ = http.NewResponseController(w).SetWriteDeadline(end) // fails only without a connection
 		h.ServeHTTP(w, r)
 	})
 }

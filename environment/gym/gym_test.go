@@ -22,9 +22,11 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/trajectory-arena/arena"
+	"github.com/trajectory-arena/arena/domain"
 	"github.com/trajectory-arena/arena/environment"
 	"github.com/trajectory-arena/arena/environment/gym"
 	"github.com/trajectory-arena/arena/environment/reward"
+	"github.com/trajectory-arena/arena/environment/toolserver"
 	"github.com/trajectory-arena/arena/internal/longtest"
 	"github.com/trajectory-arena/arena/internal/model"
 	"github.com/trajectory-arena/arena/internal/python"
@@ -550,4 +552,32 @@ func FuzzRequests(f *testing.F) {
 			t.Errorf("%q is answered with %q", body, w.Body.String())
 		}
 	})
+}
+
+// TestASlowToolAnswers calls a tool that takes longer than the server's limits for a request.
+func TestASlowToolAnswers(t *testing.T) {
+	t.Parallel()
+	const limit, slow = 100 * time.Millisecond, 400 * time.Millisecond
+	tools := mcp.NewServer(&mcp.Implementation{Name: "desk", Version: "1"}, nil)
+	mcp.AddTool(tools, &mcp.Tool{Name: "find"}, func(context.Context, *mcp.CallToolRequest, struct{}) (*mcp.CallToolResult, any, error) {
+		time.Sleep(slow)
+		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "a mug"}}}, nil, nil
+	})
+	web := httptest.NewServer(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return tools }, &mcp.StreamableHTTPOptions{Stateless: true}))
+	defer web.Close()
+	e := open(t, "strict")
+	var err error
+	if e.Tools, err = toolserver.Open(t.Context(), web.URL, "", &domain.Domain{}); err != nil {
+		t.Fatal(err)
+	}
+	s := httptest.NewUnstartedServer(gym.Handler(e, gym.Options{Failures: gym.Masked}))
+	s.Config.ReadTimeout = limit
+	s.Config.WriteTimeout = limit
+	s.Start()
+	defer s.Close()
+	c := newClient(t, s.URL)
+	c.post("/seed_session", fmt.Sprintf(`{"problem_id":%q}`, e.Problems.IDs[0]))
+	if status, body := c.post("/find", "{}"); status != http.StatusOK || body != "a mug" {
+		t.Errorf("status %d: %s", status, body)
+	}
 }

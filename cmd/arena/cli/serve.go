@@ -120,8 +120,8 @@ func toLocalhost(h http.Handler) http.Handler {
 }
 
 // boundedServer returns a server for h with limits: 256 KiB for the header of a request, 10
-// seconds for reading a request, and a minute for answering it. It closes a connection that is
-// idle for a minute.
+// seconds for reading a request, and a minute for answering it, which h may extend. It closes a
+// connection that is idle for a minute.
 func boundedServer(h http.Handler) *http.Server {
 	const requestTime, quietTime, maxHead = 10 * time.Second, time.Minute, 256 << 10
 	return &http.Server{
