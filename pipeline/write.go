@@ -12,6 +12,7 @@ import (
 	"github.com/trajectory-arena/arena/internal/inorder"
 	"github.com/trajectory-arena/arena/internal/slicesx"
 	"github.com/trajectory-arena/arena/internal/text"
+	"github.com/trajectory-arena/arena/judges/shop/outcome"
 	"github.com/trajectory-arena/arena/pipeline/block"
 	"github.com/trajectory-arena/arena/pipeline/choose"
 	"github.com/trajectory-arena/arena/pipeline/finish"
@@ -92,6 +93,15 @@ func (s *session) write(ctx context.Context, shard Shard) (*Summary, error) {
 	return s.assemble(ctx, p, set)
 }
 
+// catalogWarnings returns what a user should know of the catalogue before trusting the outcomes.
+func (s *session) catalogWarnings() []string {
+	missing := outcome.Missing(s.day.Problems.All, &s.day.Catalog)
+	if missing == "" || s.Config.Recorded {
+		return nil
+	}
+	return []string{missing}
+}
+
 func (s *session) summary(p *plan) *Summary {
 	out := &Summary{
 		Funnel:     p.Funnel,
@@ -99,6 +109,7 @@ func (s *session) summary(p *plan) *Summary {
 		Rows:       map[string]int64{},
 		Refused:    p.Refused,
 		Collisions: p.Collisions,
+		Warnings:   s.catalogWarnings(),
 		CutFiles: slicesx.Map(p.Cut, func(cut [2]int) string {
 			return s.inputs[cut[0]].files[cut[1]].Title()
 		}),

@@ -122,7 +122,7 @@ func (r *scoreRun) open(
 	if err != nil {
 		return err
 	}
-	outcome.WriteMissing(r.Streams.Err, r.day.Problems.All, &r.day.Catalog)
+	cli.WarnIf(r.Streams.Err, outcome.Missing(r.day.Problems.All, &r.day.Catalog))
 	r.scorer = outcome.New(&r.day.Catalog, titles)
 	return nil
 }

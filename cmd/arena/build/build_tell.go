@@ -20,9 +20,7 @@ func plots(r *reports.Set) (map[string][]byte, error) {
 
 func (f *buildFlags) printSummary(s *pipeline.Summary) {
 	cli.Warn(f.streams.Err, s.CutFiles, s.Collisions)
-	if s.Lifted != "" {
-		f.streams.Notef("warning: %s\n", s.Lifted)
-	}
+	cli.WarnIf(f.streams.Err, s.Lifted)
 	if s.Withdrawn > 0 {
 		f.streams.Notef("warning: earlier versions of the corpus train on %s that are now protected; reports/withdrawn.json lists them with the versions\n", cli.Counted(s.Withdrawn, "attempt", "attempts"))
 	}

@@ -118,6 +118,13 @@ func (u *Unread) Read(
 // another one.
 func (u *Unread) Warn(w io.Writer) { Warn(w, u.cut, u.collisions) }
 
+// WarnIf writes a warning unless it is empty.
+func WarnIf(w io.Writer, warning string) {
+	if warning != "" {
+		fmt.Fprintf(w, "warning: %s\n", warning)
+	}
+}
+
 // Warn prints which files end early and how many attempts have the id of another one. It prints
 // even with the flag -q.
 func Warn(w io.Writer, cut []string, collisions int64) {

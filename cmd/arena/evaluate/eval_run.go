@@ -45,7 +45,7 @@ func Run(
 	if err != nil {
 		return err
 	}
-	outcome.WriteMissing(s.Err, problems.All, local.Catalog)
+	cli.WarnIf(s.Err, outcome.Missing(problems.All, local.Catalog))
 	run, err := f.prepare(problems, local)
 	if err != nil {
 		return errors.Join(err, local.Catalog.Close())

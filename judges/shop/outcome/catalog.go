@@ -179,9 +179,9 @@ func (d *documents) document(id string) *document {
 	return doc
 }
 
-// WriteMissing writes a warning of problems that ask for a product that is not among products: with the
-// catalogue of other problems, every attempt would look like a failure.
-func WriteMissing(w io.Writer, problems []arena.Problem, products Products) {
+// Missing returns a warning of problems that ask for a product that is not among products: with the
+// catalogue of other problems, every attempt would look like a failure. It is empty if there are none.
+func Missing(problems []arena.Problem, products Products) string {
 	missing := 0
 	for i := range problems {
 		for _, r := range problems[i].Rewards {
@@ -191,8 +191,9 @@ func WriteMissing(w io.Writer, problems []arena.Problem, products Products) {
 			}
 		}
 	}
-	if missing > 0 {
-		fmt.Fprintf(w, "warning: %d of %d problems ask for a product that is not in the catalogue, so that no attempt may solve them: give --catalog the catalogue of these problems\n",
-			missing, len(problems))
+	if missing == 0 {
+		return ""
 	}
+	return fmt.Sprintf("%d of %d problems ask for a product that is not in the catalogue, so that no attempt may solve them: give --catalog the catalogue of these problems",
+		missing, len(problems))
 }
