@@ -27,7 +27,7 @@ func TemporaryFolder(prefix string) (folder string, remove func(), err error) {
 		lock := flock.New(folder, flock.SetFlag(os.O_RDONLY))
 		// Where folders cannot be locked, nobody can lock this one to remove it.
 		if err = lock.Lock(); err != nil || IsAt(lock, folder) {
-			return folder, func() { discard(lock) }, nil
+			return folder, func() { discard(lock) }, nil //nolint:nilerr // as above
 		}
 		_ = lock.Unlock() // another process removed the folder before it was locked
 	}

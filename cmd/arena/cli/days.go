@@ -220,9 +220,9 @@ func ReadByAttempt[T any](path, hint string) (map[string]T, error) {
 	values := map[string]T{}
 	err = agreement.EachAttempt(f, MaxLabelBytes, func(key agreement.Key, text []byte) error {
 		var value T
-		err := json.Unmarshal(text, &value)
+		lineErr := json.Unmarshal(text, &value)
 		values[key.Run+"/"+key.Problem] = value
-		return err
+		return lineErr
 	})
 	if err != nil {
 		return nil, Failed(fmt.Errorf("read %s: %w", path, err), hint+", each attempt once")
