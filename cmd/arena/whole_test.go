@@ -60,6 +60,7 @@ func writers(built, other, day string) map[string]writer {
 		"publish":  {"arena publish output", []string{"publish", built, "--license", "cc-by-4.0", "-q"}},
 		"mix":      {"arena mix output", []string{"mix", built, other, "-q"}},
 		"convert":  {"arena convert output", []string{"convert", day, "--to", "atif", "-q"}},
+		"sessions": {"arena convert output", []string{"convert", day, "--to", "sts", "-q"}},
 		"sample":   {"arena label output", []string{"label", built, "--n", "20"}},
 		"pages":    {"arena view output", []string{"view", built}},
 		"appeal":   {"arena view output", []string{"view", built, "--appeal", attempt}},

@@ -8,12 +8,14 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/trajectory-arena/arena"
 	"github.com/trajectory-arena/arena/cmd/arena/cli"
+	"github.com/trajectory-arena/arena/corpus"
 	"github.com/trajectory-arena/arena/corpus/export"
 	"github.com/trajectory-arena/arena/internal/atomicfile"
 	"github.com/trajectory-arena/arena/internal/slicesx"
@@ -150,11 +152,22 @@ func (c *conversion) stream(ctx context.Context) func(io.Writer) error {
 	}
 }
 
+// sessionFile matches the paths of sessions in the folder that has them.
+var sessionFile = regexp.MustCompile(`^\d{4,}/[0-9a-f]{64}(-\d+)?\.jsonl$`)
+
+// folder writes a session for each trace into a folder. If the folder exists, it may hold nothing but
+// sessions, all of which are replaced.
 func (c *conversion) folder(ctx context.Context, path string) error {
-	if _, err := os.Lstat(path); err == nil {
-		return cli.Failed(fmt.Errorf("create folder %s: it exists", path), "name a folder that does not exist yet")
+	err := corpus.VisitUnlisted(corpus.Disk{}, path, ".", nil, func(name string) error {
+		if sessionFile.MatchString(name) {
+			return nil
+		}
+		return fmt.Errorf("write %s: %s is no session, and %w", path, name, corpus.ErrUnlisted)
+	})
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return cli.DefaultHint(err, "name a folder that does not exist yet")
 	}
-	err := cli.WriteFolder(path, func(tmp string) error {
+	err = cli.WriteFolder(path, func(tmp string) error {
 		err := c.each(ctx, func(t *arena.Trace, text []byte) error {
 			dir := filepath.Join(tmp, fmt.Sprintf("%04d", (c.written-1)/export.MaxSessions))
 			// The record's hash names the file, since ids may not be file names. Equal
