@@ -53,8 +53,9 @@ type Server struct {
 }
 
 // Open returns the MCP server at an HTTP address with its tools. key is the bearer token that the
-// server requires, "" for none; no other server receives it. It returns an error if the server does not
-// answer, has no tools, or has one whose name is reserved or no segment of a path. Tools with the role end of the domain end an episode.
+// server requires, "" for none; no other server receives it. It returns an error if the server does
+// not answer, has no tools, or has one whose name is reserved or no segment of a path. Tools with
+// the role end of the domain end an episode.
 func Open(ctx context.Context, url, key string, d *domain.Domain) (*Server, error) {
 	s := &Server{
 		domain: d,

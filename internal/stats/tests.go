@@ -137,9 +137,9 @@ func NewPaired(a, b []float64, samplesA, samplesB float64, groups []int) Paired 
 	return p
 }
 
-// Interval returns the 95 % interval of Difference, which for shares is within -1 and 1. Its ends are NaN if SE is 0 or NaN. If P is
-// the p-value of the sign test, the interval uses the standard error that would give this P, so
-// that interval and test agree.
+// Interval returns the 95 % interval of Difference, which for shares is within -1 and 1. Its ends
+// are NaN if SE is 0 or NaN. If P is the p-value of the sign test, the interval uses the standard
+// error that would give this P, so that interval and test agree.
 func (p Paired) Interval() Interval {
 	if !(p.SE > 0) {
 		return Interval{math.NaN(), math.NaN()}

@@ -54,8 +54,8 @@ func read(text string) (words, numbers []uint64) {
 	return words, numbers
 }
 
-// hashOf returns the hash (FNV-1a from 0) of a text that ends with the character last. hash is that of the
-// characters before it, 0 if there are none.
+// hashOf returns the hash (FNV-1a from 0) of a text that ends with the character last. hash is that
+// of the characters before it, 0 if there are none.
 func hashOf(hash uint64, last rune) uint64 { return (hash ^ uint64(last)) * 1_099_511_628_211 }
 
 // grams returns the hash of each sequence of n values, which are hashes of words, in order. It

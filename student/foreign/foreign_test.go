@@ -9,8 +9,9 @@ import (
 	"testing"
 )
 
-// TestTheHarnessesOwnFiles reads files that the harnesses' own code wrote (bench/interop/write_results.py):
-// three problems, two samples each, one solved, one ended by an error.
+// TestTheHarnessesOwnFiles reads files that the harnesses' own code wrote
+// (bench/interop/write_results.py): three problems, two samples each, one solved, one ended by an
+// error.
 func TestTheHarnessesOwnFiles(t *testing.T) {
 	t.Parallel()
 	for path, want := range map[string]string{

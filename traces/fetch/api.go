@@ -132,9 +132,9 @@ const (
 	maxPages = 1000
 )
 
-// history returns the API's JSON object on each past race, decoded into a T. A page may have fewer races than were
-// requested. It returns an error unless there are as many races as the API says: what is missing
-// would be lost without a word.
+// history returns the API's JSON object on each past race, decoded into a T. A page may have fewer
+// races than were requested. It returns an error unless there are as many races as the API says:
+// what is missing would be lost without a word.
 func history[T any](ctx context.Context, c *Client) (races []T, err error) {
 	total := 0
 	for range maxPages {

@@ -219,8 +219,9 @@ func (d *judgeDay) probe(
 }
 
 // sample returns up to n attempts that a judge can grade: those with a dialogue whose thinking a
-// model wrote, of a domain on which the judge was measured. It chooses the attempts whose ids have the smallest hashes, so that the choice does
-// not depend on the order of inputs. It returns an error if there is no such attempt.
+// model wrote, of a domain on which the judge was measured. It chooses the attempts whose ids have
+// the smallest hashes, so that the choice does not depend on the order of inputs. It returns an
+// error if there is no such attempt.
 func (d *judgeDay) sample(
 	ctx context.Context,
 	days []string,
