@@ -1,6 +1,8 @@
 package journal
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -25,8 +27,12 @@ func TemporaryFolder(prefix string) (folder string, remove func(), err error) {
 			return "", nil, err
 		}
 		lock := flock.New(folder, flock.SetFlag(os.O_RDONLY))
+		err = lock.Lock()
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // another process removed the folder before it was opened
+		}
 		// Where folders cannot be locked, nobody can lock this one to remove it.
-		if err = lock.Lock(); err != nil || IsAt(lock, folder) {
+		if err != nil || IsAt(lock, folder) {
 			return folder, func() { discard(lock) }, nil //nolint:nilerr // as above
 		}
 		_ = lock.Unlock() // another process removed the folder before it was locked

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -36,4 +37,27 @@ func TestTemporaryFoldersOfKilledProcessesAreRemoved(t *testing.T) {
 	if entries, err = os.ReadDir(tmp); err != nil || len(entries) != 2 || strings.HasSuffix(entries[0].Name(), ".temporary") {
 		t.Errorf("after the end: got %v, %v", entries, err)
 	}
+}
+
+// TestTemporaryFoldersAtOnce creates folders while others remove what they find without a lock. Each
+// folder is there until its owner removes it.
+func TestTemporaryFoldersAtOnce(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	var workers sync.WaitGroup
+	for range 8 {
+		workers.Go(func() {
+			for range 200 {
+				folder, remove, err := TemporaryFolder("arena-index-")
+				if err == nil {
+					err = os.WriteFile(filepath.Join(folder, "index"), nil, 0o600)
+				}
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				remove()
+			}
+		})
+	}
+	workers.Wait()
 }
