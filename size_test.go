@@ -14,7 +14,7 @@ import (
 // comments and named temporaries, and so makes code worse.
 const (
 	// maxTokens rises only in a commit that names the capability it buys.
-	maxTokens          = 751_074
+	maxTokens          = 751_095
 	maxPackageFiles    = 25
 	maxFunctionTokens  = 400
 	maxFunctionLines   = 60

@@ -155,19 +155,27 @@ func (c *conversion) stream(ctx context.Context) func(io.Writer) error {
 // sessionFile matches the paths of sessions in the folder that has them.
 var sessionFile = regexp.MustCompile(`^\d{4,}/[0-9a-f]{64}(-\d+)?\.jsonl$`)
 
-// folder writes a session for each trace into a folder. If the folder exists, it may hold nothing but
-// sessions, all of which are replaced.
-func (c *conversion) folder(ctx context.Context, path string) error {
+// checkSessions returns an error if the folder at path has a file that is no session.
+func checkSessions(path string) error {
 	err := corpus.VisitUnlisted(corpus.Disk{}, path, ".", nil, func(name string) error {
 		if sessionFile.MatchString(name) {
 			return nil
 		}
 		return fmt.Errorf("write %s: %s is no session, and %w", path, name, corpus.ErrUnlisted)
 	})
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return cli.DefaultHint(err, "name a folder that does not exist yet")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
 	}
-	err = cli.WriteFolder(path, func(tmp string) error {
+	return cli.DefaultHint(err, "name a folder that does not exist yet")
+}
+
+// folder writes a session for each trace into a folder. If the folder exists, it may hold nothing but
+// sessions, all of which are replaced.
+func (c *conversion) folder(ctx context.Context, path string) error {
+	if err := checkSessions(path); err != nil {
+		return err
+	}
+	err := cli.WriteFolder(path, func(tmp string) error {
 		err := c.each(ctx, func(t *arena.Trace, text []byte) error {
 			dir := filepath.Join(tmp, fmt.Sprintf("%04d", (c.written-1)/export.MaxSessions))
 			// The record's hash names the file, since ids may not be file names. Equal
