@@ -175,7 +175,13 @@ func newStages(t *testing.T, shards int) stages {
 // plan plans a build into a folder or a bucket.
 func (s stages) plan(out string, shards int) {
 	s.t.Helper()
-	s.must(exec.Command(s.arena, "build", s.day(), "-o", out, "--plan", s.inDir("plan"), "--shards", strconv.Itoa(shards), "-q"))
+	day, err := filepath.Abs(s.day())
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	c := exec.Command(s.arena, "build", day, "-o", out, "--plan", s.inDir("plan"), "--shards", strconv.Itoa(shards), "-q")
+	c.Dir = s.dir // gets the work folder of a corpus in a bucket
+	s.must(c)
 }
 
 // TestAKilledStageIsRunAgain runs four processes a step over one folder, those of group at once; one of
