@@ -18,6 +18,7 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/block"
 	"github.com/trajectory-arena/arena/pipeline/choose"
 	"github.com/trajectory-arena/arena/pipeline/finish"
+	"github.com/trajectory-arena/arena/pipeline/records"
 	"github.com/trajectory-arena/arena/pipeline/reports"
 )
 
@@ -165,7 +166,7 @@ func (s *session) makeReports(
 	s.addRuns(adder)
 	formulas := map[string]string{} // of adaptivity, by agent
 	var kept figures.Figures
-	err := s.eachEntry(ctx, block.PartFound, func(pos ref, x *block.Entry) error {
+	err := s.eachEntry(ctx, block.PartFound, func(pos records.Position, x *block.Entry) error {
 		line, err := lines.of(p, pos.Input)
 		if err != nil {
 			return err

@@ -16,12 +16,9 @@ import (
 	"github.com/trajectory-arena/arena/pipeline/records"
 )
 
-// ref is short for the position of an entry.
-type ref = records.Position
-
 // eachEntry calls visit for every entry (the stored result of one record) of all inputs in order. Only
-// the given parts of an entry are read. Without
-// block.PartFound, the fields that depend on this run are not set: Problem and Leak.
+// the given parts of an entry are read. Without block.PartFound, the fields that depend on this run
+// are not set: Problem and Leak.
 func (s *session) eachEntry(ctx context.Context, parts block.Part, visit records.Visit) error {
 	for i := range s.inputs {
 		if err := s.eachEntryOf(ctx, i, parts, visit); err != nil {

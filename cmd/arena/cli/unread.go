@@ -118,13 +118,6 @@ func (u *Unread) Read(
 // another one.
 func (u *Unread) Warn(w io.Writer) { Warn(w, u.cut, u.collisions) }
 
-// WarnIf writes a warning unless it is empty.
-func WarnIf(w io.Writer, warning string) {
-	if warning != "" {
-		fmt.Fprintf(w, "warning: %s\n", warning)
-	}
-}
-
 // Warn prints which files end early and how many attempts have the id of another one. It prints
 // even with the flag -q.
 func Warn(w io.Writer, cut []string, collisions int64) {
@@ -137,5 +130,12 @@ func Warn(w io.Writer, cut []string, collisions int64) {
 	if collisions > 0 {
 		fmt.Fprintf(w, "warning: id_collision: %s the id of another attempt; runs are distinguished by eval_run_id, run.json or a folder run=ID, and attempts of a run at one problem by trial: name the run of each attempt, or number its trial\n",
 			Counted(int(collisions), "attempt has", "attempts have"))
+	}
+}
+
+// WarnIf writes a warning unless it is empty.
+func WarnIf(w io.Writer, warning string) {
+	if warning != "" {
+		fmt.Fprintf(w, "warning: %s\n", warning)
 	}
 }
